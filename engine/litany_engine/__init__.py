@@ -1,0 +1,1 @@
+"""What a program reaches: workspace, records, tools, the door, control, the acts, the command line."""

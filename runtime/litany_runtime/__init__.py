@@ -1,0 +1,1 @@
+"""What runs a program: policy, confinement, the wire, the zygote, the child, the supervisor."""

@@ -1,0 +1,67 @@
+"""A program: what a child is asked to run, and how it ended."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from litany_runtime.outcome import Outcome, Usage
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from litany_stubs.words import Refusal
+
+
+class FilePolicy(StrEnum):
+    """What a program may do in its agent's worktree."""
+
+    NONE = "none"
+    READ = "read"
+    WRITE = "write"
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """One program and what it is run with.
+
+    Attributes:
+        source: the program text; UTF-8 or with a PEP 263 cookie. Parsed in the child, never here.
+        stubs: the source of its `litany_tools`.
+        worktree: the agent's worktree on the host, a folder directly under the supervisor's worktree root;
+            None for a program without files.
+        files: what it may do there.
+        filename: the name that tracebacks and refusals show.
+    """
+
+    source: bytes
+    stubs: str = ""
+    worktree: Path | None = None
+    files: FilePolicy = FilePolicy.WRITE
+    filename: str = "program.py"
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramEnd:
+    """How a program ended.
+
+    Attributes:
+        outcome: the end.
+        exit_code: as `outcome.py` says.
+        stdout: what it printed, within `Limits.output_bytes`; a marker stands for a dropped middle.
+        stderr: the same for the other stream.
+        reason: for an end that was not the program's own, what ended it (`memory limit 256 MiB`); else "".
+        refusal: set when `outcome` is `refused`.
+        usage: what it used.
+        layers: the layers of confinement that held while it ran.
+    """
+
+    outcome: Outcome
+    exit_code: int
+    stdout: bytes = b""
+    stderr: bytes = b""
+    reason: str = ""
+    refusal: Refusal | None = None
+    usage: Usage = field(default_factory=Usage)
+    layers: tuple[str, ...] = ()
