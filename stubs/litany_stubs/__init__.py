@@ -1,1 +1,1 @@
-"""What a program imports: declarations, schema to Python types, the rendering of `litany_tools`, its client."""
+"""What a program imports: declarations, schema to Python types, the `litany_tools` text and its client."""
