@@ -5,7 +5,7 @@ Pure data. The sequence of gates is `door.py`; what a finished call leaves on di
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 
@@ -13,7 +13,7 @@ from litany_runtime.outcome import Outcome, Usage
 from litany_stubs.words import JSON, Refusal, ToolDeclaration
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
     from pathlib import Path
 
 
@@ -70,6 +70,8 @@ class Context:
         deadline: absolute, on trio's clock (`trio.current_time()`); `math.inf` for none.
         report: `report(message, fraction=None)` tells progress to whoever watches; never raises.
         record: the folder of this call's record.
+        invoke: makes an inner call of this one through the same door; dead once this call has ended.
+        output: `output(stream, chunk)` relays output as it comes to whoever watches; None when nobody does.
     """
 
     workspace: Path
@@ -79,6 +81,8 @@ class Context:
     deadline: float
     report: Callable[..., None]
     record: Path
+    invoke: Callable[[str, JSON], Awaitable[CallEnd]] | None = None
+    output: Callable[[str, bytes], None] | None = None
 
 
 class Executor(Protocol):
@@ -96,11 +100,33 @@ class Tool:
         declaration: what is shown and checked.
         execute: what runs.
         composes: True for a tool that runs programs; a program may not call it (depth).
+        deadline_s: reads from a checked input the seconds that the call itself asks for, or None when it asks
+            for nothing; it may shorten what the operator allows, never lengthen it.
     """
 
     declaration: ToolDeclaration
     execute: Executor
     composes: bool = False
+    deadline_s: Callable[[JSON], float | None] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CallSummary:
+    """What is kept in memory of an ended inner call; its streams are in its record alone.
+
+    Attributes:
+        id: the call's id.
+        name: the tool's name as asked.
+        outcome: how it ended.
+        exit_code: as the outcome says.
+        duration_s: monotonic seconds from reaching the door to its end.
+    """
+
+    id: str
+    name: str
+    outcome: Outcome
+    exit_code: int
+    duration_s: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +147,7 @@ class CallEnd:
         duration_s: monotonic seconds between the two.
         usage: what a program used, or None.
         record: the folder of its record, or None when its id could not be claimed.
+        calls: its inner calls in the order of their ends, refused ones too.
     """
 
     call: ToolCall
@@ -136,4 +163,4 @@ class CallEnd:
     reason: str = ""
     usage: Usage | None = None
     record: Path | None = None
-    calls: tuple[CallEnd, ...] = field(default=())
+    calls: tuple[CallSummary, ...] = ()
