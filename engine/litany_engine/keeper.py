@@ -1,0 +1,357 @@
+"""The keeper: the parent of one tool process, and the reason why nothing of it stays behind.
+
+The problem. A tool process may leave its group, fork twice, start its own session, clear its
+environment or ignore SIGTERM; what it started may hold our pipes for ever. Looking for such
+processes from outside (by group, by a variable in their environment, by their parent) always has
+a hole, because an orphan's parent becomes init and with that the trace is gone.
+
+The idea. Linux lets a process be the init of its own descendants (PR_SET_CHILD_SUBREAPER): orphans
+become *its* children. So each tool process gets a parent of its own that does nothing else. What it
+can still wait for is exactly what is left running, and `ECHILD` is the kernel's own word that nothing is.
+
+What lost. The host as subreaper: its other children would be mixed with orphans, and an orphan could
+not be told to which call it belongs. A pid namespace: needs privileges or a user namespace, in which the
+operator's own files change owner. A control group: not delegated on most machines.
+
+Three processes, then: the host asks the *spawner* (one for a host, started once, small); the spawner
+forks a *keeper* (one for a call, about a millisecond); the keeper starts the tool. The spawner is a
+subreaper too: when a tool kills its keeper, the orphans come to the spawner, which ends them. When the
+host dies, however it dies, its end of the keeper's control socket closes, and the keeper ends the tree.
+
+Not reached: what is not a descendant because another daemon started it on request (`systemd-run`,
+`docker run`, `at`), and a set-uid process that this user may not signal.
+
+This file runs as a program of its own under `python -I -S`: standard library only, nothing of litany.
+
+Wire, host -> keeper on the control socket: one request (`pack_request`), then `T` (end the tree: SIGTERM, the
+grace, SIGKILL); a closed socket means the same. Keeper -> host: `FRAME`s, in the order below.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import errno
+import os
+import select
+import signal
+import socket
+import struct
+import sys
+import time
+
+SPAWNER_FD = 3
+"""Where the spawner finds the socket on which the host asks for keepers."""
+
+FRAME = struct.Struct("<cqqq")
+"""Kind and three numbers."""
+STARTED = b"S"  # pid of the tool process, pid of the keeper
+FAILED = b"F"  # errno, 1 when it was the working directory
+ENDED = b"E"  # wait status of the tool process
+GONE = b"G"  # cpu microseconds, peak memory in KiB, processes that could not be ended
+
+END_TREE = b"T"
+
+KILL_BOUND_S = 1.0
+"""How long SIGKILL may take to empty the tree before the rest is reported as it is (uninterruptible I/O)."""
+KILL_ROUND_S = 0.005
+"""Between two looks for what is left while killing."""
+BUSY_ATTEMPTS = 100
+"""Tries to start a program whose file is open for writing ("text file busy"), `BUSY_PAUSE_S` apart.
+
+A count and not a clock, so that a loaded machine does not use it up.
+"""
+BUSY_PAUSE_S = 0.002
+
+_PR_SET_CHILD_SUBREAPER = 36
+_LENGTH = struct.Struct("<I")
+
+
+def pack_request(argv: list[bytes], env: list[bytes], cwd: bytes, grace_s: float) -> bytes:
+    """The request to start `argv`: NUL-separated, since none of the parts can hold a NUL."""
+    body = b"\0".join([repr(grace_s).encode(), cwd, str(len(argv)).encode(), *argv, *env])
+    return _LENGTH.pack(len(body)) + body
+
+
+def _read_request(control: socket.socket) -> tuple[list[bytes], list[bytes], bytes, float]:
+    (length,) = _LENGTH.unpack(_read_exactly(control, _LENGTH.size))
+    grace, cwd, count, *rest = _read_exactly(control, length).split(b"\0")
+    return rest[: int(count)], rest[int(count) :], cwd, float(grace)
+
+
+def _read_exactly(control: socket.socket, size: int) -> bytes:
+    data = bytearray()
+    while len(data) < size:
+        more = control.recv(size - len(data))
+        if not more:
+            raise EOFError
+        data += more
+    return bytes(data)
+
+
+# Processes. A process is (pid, start time): the pair is never used twice.
+
+
+def _stat(pid: int) -> tuple[int, int, bytes] | None:
+    """Parent, start time and state of `pid`, or None when there is none."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:  # noqa: PTH123 - pathlib would double the start-up time
+            line = file.read()
+    except OSError:
+        return None
+    rest = line[line.rindex(b")") + 2 :].split()  # the name before it may hold anything, parentheses too
+    return int(rest[1]), int(rest[19]), rest[0]
+
+
+def descendants(root: int, besides: frozenset[int] = frozenset()) -> list[tuple[int, int]]:
+    """Every living process below `root`, parents first, without the trees of `besides`."""
+    children: dict[int, list[tuple[int, int]]] = {}
+    for name in os.listdir("/proc"):  # noqa: PTH208
+        if name.isdigit() and (seen := _stat(int(name))) is not None and seen[2] != b"Z":
+            children.setdefault(seen[0], []).append((int(name), seen[1]))
+    found: list[tuple[int, int]] = []
+    todo = [root]
+    while todo:
+        for pid, started in children.get(todo.pop(), ()):
+            if pid not in besides:
+                found.append((pid, started))
+                todo.append(pid)
+    return found
+
+
+def _send(process: tuple[int, int], *numbers: int) -> None:
+    """Signal a process and no other that got its number meanwhile."""
+    pid, started = process
+    try:
+        handle = os.pidfd_open(pid)
+    except OSError:
+        return
+    try:
+        seen = _stat(pid)
+        if seen is not None and seen[1] == started:
+            for number in numbers:
+                signal.pidfd_send_signal(handle, number)
+    except OSError:
+        pass  # gone meanwhile, or not ours to signal: the keeper's wait tells what is left
+    finally:
+        os.close(handle)
+
+
+def _kill_all(root: int, besides: frozenset[int] = frozenset()) -> None:
+    """SIGKILL everything below `root`: stopped first, so that nobody forks while we count."""
+    stopped: set[tuple[int, int]] = set()
+    while new := [each for each in descendants(root, besides) if each not in stopped]:
+        for process in new:
+            _send(process, signal.SIGSTOP)
+            stopped.add(process)
+    for process in stopped:
+        _send(process, signal.SIGKILL)
+
+
+def _become_subreaper() -> None:
+    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def _wake_on_child() -> int:
+    """A descriptor that becomes readable when a child has ended."""
+    readable, writable = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
+    signal.signal(signal.SIGCHLD, lambda *_: None)  # a Python handler, or no wake-up byte is written
+    signal.set_wakeup_fd(writable, warn_on_full_buffer=False)
+    return readable
+
+
+def _drain(wake: int) -> None:
+    with contextlib.suppress(BlockingIOError):
+        while os.read(wake, 4096):
+            pass
+
+
+# The keeper.
+
+
+class _Keeper:
+    """One tool process and its tree, until nothing of it is left."""
+
+    def __init__(self, control: socket.socket) -> None:
+        self._control = control
+        self._main = 0
+        self._main_ended = False
+        self._kill_at: float | None = None
+        self._cpu_us = 0
+        self._peak_kib = 0
+        self._grace_s = 0.0
+
+    def start(self, stdio: list[int]) -> bool:
+        argv, env, cwd, self._grace_s = _read_request(self._control)
+        variables = dict(each.split(b"=", 1) for each in env)
+        os.environb[b"PATH"] = variables.get(b"PATH", os.defpath.encode())  # where posix_spawnp looks
+        stage = 1
+        try:
+            os.chdir(cwd)
+            stage = 0
+            self._main = self._spawn(argv, variables, stdio)
+        except OSError as error:
+            self._tell(FAILED, error.errno or 0, stage)
+            return False
+        finally:
+            for fd in stdio:  # or our own copies would keep the pipes open
+                os.close(fd)
+            os.chdir("/")
+        self._tell(STARTED, self._main, os.getpid())
+        return True
+
+    def _spawn(self, argv: list[bytes], env: dict[bytes, bytes], stdio: list[int]) -> int:
+        for _ in range(BUSY_ATTEMPTS):
+            try:
+                return os.posix_spawnp(
+                    argv[0],
+                    argv,
+                    env,
+                    file_actions=[(os.POSIX_SPAWN_DUP2, fd, to) for to, fd in enumerate(stdio)],
+                    setsid=True,
+                    setsigmask=(),
+                    # What the host ignores (Python ignores SIGPIPE) would be ignored in every tool.
+                    setsigdef=signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP},
+                )
+            except OSError as error:
+                if error.errno != errno.ETXTBSY:
+                    raise
+                time.sleep(BUSY_PAUSE_S)
+        raise OSError(errno.ETXTBSY, os.strerror(errno.ETXTBSY))
+
+    def watch(self, wake: int) -> None:
+        poll = select.poll()
+        poll.register(wake, select.POLLIN)
+        poll.register(self._control, select.POLLIN)
+        while self._reap():
+            if self._main_ended:
+                self._begin_end()
+            pause = None
+            if self._kill_at is not None:
+                left = self._kill_at - time.monotonic()
+                if left <= -KILL_BOUND_S:
+                    self._tell_gone(len(descendants(os.getpid())))
+                    return
+                if left <= 0:
+                    _kill_all(os.getpid())
+                pause = max(left, KILL_ROUND_S) * 1000
+            for fd, _ in poll.poll(pause):
+                if fd == wake:
+                    _drain(wake)
+                elif not self._asked_to_end():  # the host is gone: it will not ask again
+                    poll.unregister(self._control)
+        self._tell_gone(0)
+
+    def _reap(self) -> bool:
+        """Collect who ended; False when nothing is left."""
+        while True:
+            try:
+                pid, status, used = os.wait4(-1, os.WNOHANG)
+            except ChildProcessError:
+                return False
+            if not pid:
+                return True
+            self._cpu_us += int((used.ru_utime + used.ru_stime) * 1e6)
+            self._peak_kib = max(self._peak_kib, used.ru_maxrss)
+            if pid == self._main and not self._main_ended:
+                self._main_ended = True
+                self._tell(ENDED, status)
+
+    def _asked_to_end(self) -> bool:
+        try:
+            asked = self._control.recv(16, socket.MSG_DONTWAIT)
+        except OSError:
+            asked = b""
+        self._begin_end()
+        return bool(asked)
+
+    def _begin_end(self) -> None:
+        if self._kill_at is None:
+            self._kill_at = time.monotonic() + self._grace_s
+            for process in descendants(os.getpid()):
+                _send(process, signal.SIGTERM, signal.SIGCONT)  # a stopped process would not see the first
+
+    def _tell_gone(self, left: int) -> None:
+        self._tell(GONE, self._cpu_us, self._peak_kib, left)
+
+    def _tell(self, kind: bytes, one: int = 0, two: int = 0, three: int = 0) -> None:
+        with contextlib.suppress(OSError):  # the host is gone; the work goes on
+            self._control.sendall(FRAME.pack(kind, one, two, three))
+
+
+def _keep(control_fd: int, stdio: list[int]) -> None:
+    _become_subreaper()
+    wake = _wake_on_child()
+    keeper = _Keeper(socket.socket(fileno=control_fd))
+    with contextlib.suppress(EOFError):  # the host died before it said what to start
+        if keeper.start(stdio):
+            keeper.watch(wake)
+
+
+# The spawner.
+
+
+def _spawn_keepers() -> None:
+    """Fork a keeper for each message on `SPAWNER_FD`, until the host closes it."""
+    os.closerange(SPAWNER_FD + 1, os.sysconf("SC_OPEN_MAX"))  # what a library of the host left inheritable
+    host = socket.socket(fileno=SPAWNER_FD)
+    os.set_inheritable(SPAWNER_FD, False)
+    _become_subreaper()
+    wake = _wake_on_child()
+    poll = select.poll()
+    poll.register(host, select.POLLIN)
+    poll.register(wake, select.POLLIN)
+    keepers: set[int] = set()
+    strays = False
+    while True:
+        for fd, _ in poll.poll(KILL_ROUND_S * 1000 if strays else None):
+            if fd == wake:
+                _drain(wake)
+                continue
+            data, fds, _flags, _address = socket.recv_fds(host, 1, 8, socket.MSG_CMSG_CLOEXEC)
+            if not data:
+                return
+            pid = os.fork()
+            if not pid:
+                _in_a_keeper(wake, host, fds)
+            keepers.add(pid)
+            for each in fds:
+                os.close(each)
+        strays |= _reap_keepers(keepers)
+        if strays:
+            besides = frozenset(keepers)
+            _kill_all(os.getpid(), besides)
+            _reap_keepers(keepers)
+            strays = bool(descendants(os.getpid(), besides))
+
+
+def _reap_keepers(keepers: set[int]) -> bool:
+    """Collect ended children; True when one of them may have left orphans to us."""
+    orphans = False
+    with contextlib.suppress(ChildProcessError):
+        while True:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+            if not pid:
+                break
+            orphans |= status != 0 or pid not in keepers
+            keepers.discard(pid)
+    return orphans
+
+
+def _in_a_keeper(wake: int, host: socket.socket, fds: list[int]) -> None:
+    """The forked half: never returns."""
+    code = 1
+    try:
+        os.close(wake)
+        host.close()
+        control, *stdio = fds
+        _keep(control, stdio)
+        code = 0
+    finally:
+        os._exit(code)
+
+
+if __name__ == "__main__":
+    with contextlib.suppress(KeyboardInterrupt):
+        _spawn_keepers()
+    sys.exit(0)
