@@ -71,6 +71,7 @@ class Context:
         report: `report(message, fraction=None)` tells progress to whoever watches; never raises.
         record: the folder of this call's record.
         invoke: makes an inner call of this one through the same door; dead once this call has ended.
+        keep: `keep(name, content)` writes a file of the call's own into its record.
         output: `output(stream, chunk)` relays output as it comes to whoever watches; None when nobody does.
     """
 
@@ -82,6 +83,7 @@ class Context:
     report: Callable[..., None]
     record: Path
     invoke: Callable[[str, JSON], Awaitable[CallEnd]] | None = None
+    keep: Callable[[str, str | bytes], None] | None = None
     output: Callable[[str, bytes], None] | None = None
 
 

@@ -1,0 +1,169 @@
+"""Is this input what the tool takes, and if not, what would be: the text of the schema gate.
+
+The schema is compiled once. A call that passes costs well under a microsecond; only a refusal pays for words.
+References are never fetched: a schema that names another machine is a schema that does not load.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import jsonschema_rs
+import msgspec
+
+from litany_stubs.values import to_json_value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from litany_stubs.words import JSON, ToolDeclaration
+
+MAX_FAULTS = 5
+"""Faults told at once: enough to mend a call in one go, few enough to read."""
+
+MAX_SHOWN = 80
+"""Characters of a wrong value shown back; the caller knows the rest."""
+
+_SMALL = 2**53
+
+
+class SchemaError(ValueError):
+    """A tool's schema that no validator accepts."""
+
+
+class ArgumentCheck:
+    """The compiled input schema of one tool.
+
+    Raises:
+        SchemaError: the schema is not a JSON Schema, or names a document elsewhere.
+    """
+
+    def __init__(self, declaration: ToolDeclaration) -> None:
+        self._declaration = declaration
+        schema = dict(declaration.input_schema)
+        try:
+            self._validator: Any = jsonschema_rs.validator_for(schema, retriever=_refuse_to_fetch)
+        except (ValueError, jsonschema_rs.ReferencingError) as error:
+            cause = str(error).split("\n", 1)[0]
+            raise SchemaError(f"tool {declaration.name!r}: input_schema: {cause}") from error
+
+    def fault(self, arguments: JSON) -> str | None:
+        """None when the arguments are accepted, else what is wrong and what the tool takes."""
+        if isinstance(arguments, dict) and self._validator.is_valid(arguments):
+            return None
+        name = self._declaration.name
+        if not isinstance(arguments, dict):
+            faults = [f"the input must be a JSON object, not {_kind(arguments)}"]
+        else:
+            properties = self._declaration.input_schema.get("properties", {})
+            faults = list(_faults(self._validator.iter_errors(arguments), arguments, properties))
+        told = "; ".join(faults[:MAX_FAULTS])
+        if len(faults) > MAX_FAULTS:
+            told += f"; and {len(faults) - MAX_FAULTS} more"
+        return f"{name}: {told}. {signature(self._declaration)}"
+
+
+def detach(arguments: object) -> tuple[JSON, str]:
+    """Copy an input so that nobody else can change it.
+
+    Returns:
+        The copy and ""; or None and what in it is not JSON's, by its path.
+    """
+    if type(arguments) is dict and all(map(_is_plain, arguments, arguments.values())):
+        return dict(arguments), ""
+    try:
+        return msgspec.json.decode(msgspec.json.encode(to_json_value(arguments, "input"))), ""
+    except (TypeError, ValueError) as error:
+        return None, str(error)
+
+
+def _is_plain(key: object, value: object) -> bool:
+    """Whether a member needs no look: most inputs are a few words and numbers."""
+    return (
+        type(key) is str
+        and key.isascii()
+        and (
+            (type(value) is str and value.isascii())
+            or type(value) is bool
+            or value is None
+            or (type(value) is int and -_SMALL < value < _SMALL)
+        )
+    )
+
+
+def signature(declaration: ToolDeclaration) -> str:
+    """One line that says what a tool takes: each argument, its type, and whether it is required."""
+    properties = declaration.input_schema.get("properties")
+    required = set(declaration.input_schema.get("required") or ())
+    if not isinstance(properties, dict) or not properties:
+        return (
+            f"{declaration.name} takes a JSON object."
+            if required
+            else f"{declaration.name} takes no named arguments."
+        )
+    names = sorted(properties, key=lambda name: (name not in required, name))
+    parts = [
+        f"{name} ({_type_of(properties[name])}, {'required' if name in required else 'optional'})"
+        for name in names
+    ]
+    return f"{declaration.name} takes: {', '.join(parts)}."
+
+
+def near(name: str, known: Iterable[str]) -> str:
+    """` (did you mean "x"?)` when a known name is near, else nothing."""
+    close = difflib.get_close_matches(name, list(known), n=1)
+    return f" (did you mean {close[0]!r}?)" if close else ""
+
+
+def _faults(errors: Iterable[Any], arguments: Mapping[str, JSON], properties: Any) -> Iterable[str]:
+    known = properties if isinstance(properties, dict) else {}
+    for error in errors:
+        kind = error.kind
+        path = _path(error.instance_path)
+        if isinstance(kind, jsonschema_rs.ValidationErrorKind.Required):
+            missing = f"{path}.{kind.property}" if path else str(kind.property)
+            yield f"argument {missing!r} is missing"
+        elif isinstance(
+            kind,
+            jsonschema_rs.ValidationErrorKind.AdditionalProperties
+            | jsonschema_rs.ValidationErrorKind.UnevaluatedProperties,
+        ):
+            for extra in kind.unexpected:
+                where = f"{path}.{extra}" if path else extra
+                hint = "" if path else near(extra, (name for name in known if name not in arguments))
+                yield f"argument {where!r} is not known{hint}"
+        else:
+            yield f"argument {path!r}: {_clip(error.message)}" if path else _clip(error.message)
+
+
+def _path(parts: Iterable[str | int]) -> str:
+    text = ""
+    for part in parts:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
+    return text
+
+
+def _type_of(schema: Any) -> str:
+    if not isinstance(schema, dict):
+        return "any"
+    if "enum" in schema:
+        return "one of " + _clip(", ".join(json.dumps(each) for each in schema["enum"]))
+    kinds = schema.get("type", "any")
+    return " or ".join(map(str, kinds)) if isinstance(kinds, list) else str(kinds)
+
+
+def _kind(value: JSON) -> str:
+    if value is None:
+        return "null"
+    names = {bool: "a boolean", int: "a number", float: "a number", str: "a string", list: "an array"}
+    return names.get(type(value), f"a {type(value).__name__}")
+
+
+def _clip(text: str) -> str:
+    return text if len(text) <= 2 * MAX_SHOWN else f"{text[:MAX_SHOWN]} … {text[-MAX_SHOWN:]}"
+
+
+def _refuse_to_fetch(uri: str) -> NoReturn:
+    raise ValueError(f"a schema may not refer to another document ({uri}); put the definition under $defs")

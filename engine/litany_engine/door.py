@@ -1,0 +1,318 @@
+"""The door: the one function that every call passes, whoever makes it.
+
+    claim or mint the id ─► input.json ─► the gates ─► the executor, under its deadline ─► output.json
+
+The exclusive creation of the record's folder is the lock on an id, so the door needs no memory of ids and two
+processes may stand at it at once. `input.json` is on disk before a gate looks at the call, and `output.json`
+before its answer is given; so every call that reached the door has left a record, refused ones too, and an
+`input.json` alone means that the host died.
+
+How a call ends, by what happens to the task it runs in:
+
+| what happened | outcome |
+|---|---|
+| a gate refused | refused |
+| the executor returned | what its capture says |
+| the executor raised | faulted: a tool's failure is a capture; an exception is ours or the tool author's |
+| its deadline passed | timed_out |
+| `Door.stop` named it | stopped |
+| the call it belongs to ended first | timed_out when that one's deadline has passed, else stopped |
+
+An executor may answer its cancellation by returning what it has so far: so output survives a deadline.
+The record is written without a checkpoint, so cancellation cannot come between an end and its record.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import trio
+
+from litany_engine.arguments import detach
+from litany_engine.calls import CallEnd, CallSummary, Capture, Context, ToolCall
+from litany_engine.events import CallStarted, Event, Watchers
+from litany_engine.gates import GATES, Admission, Hold, Verdict, id_form_fault
+from litany_engine.in_flight import Running, call_end, cut_short, faulted, told
+from litany_engine.records import ClaimRefused, RecordError
+from litany_runtime.outcome import Outcome
+from litany_stubs.words import Refusal
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from litany_engine.callers import Caller
+    from litany_engine.calls import Tool
+    from litany_engine.records import Record
+    from litany_stubs.words import JSON
+
+
+@dataclass(frozen=True, slots=True)
+class Deadlines:
+    """What the operator allows an outer call, in seconds; an inner one lives within its parent's.
+
+    Attributes:
+        default_s: for a call that asks for nothing.
+        maximum_s: for any call, whatever it asks for.
+    """
+
+    default_s: float = math.inf
+    maximum_s: float = math.inf
+
+
+class ControlFault(RuntimeError):  # noqa: N818
+    """The operator's control gave no verdict: nothing runs, the call is faulted. Silence is not consent."""
+
+
+class StopError(ValueError):
+    """What was to be stopped is not clear; the message says what it could be."""
+
+
+class Door:
+    """The door of one workspace in this process.
+
+    Args:
+        deadlines: what the operator allows.
+        consult: asks the operator's control about a call; raises `ControlFault`. None when there is none.
+    """
+
+    def __init__(
+        self,
+        deadlines: Deadlines | None = None,
+        consult: Callable[[ToolCall, Caller], Awaitable[Verdict]] | None = None,
+    ) -> None:
+        self._deadlines = deadlines or Deadlines()
+        self._consult = consult
+        self._running: dict[Running, None] = {}
+        self._watchers = Watchers()
+
+    async def invoke(
+        self,
+        name: str,
+        arguments: JSON,
+        caller: Caller,
+        *,
+        call_id: str | None = None,
+        deadline: float = math.inf,
+        output: Callable[[str, bytes], None] | None = None,
+    ) -> CallEnd:
+        """Make one call.
+
+        Args:
+            name: the tool's name.
+            arguments: the input; copied before anything else, so that changing it later changes nothing.
+            caller: who calls.
+            call_id: an id offered from outside; None and the door mints one.
+            deadline: on trio's clock, what the issuer allows; the least of all deadlines counts.
+            output: `output(stream, chunk)` gets the tool's output as it comes, from tools that relay it.
+
+        Returns:
+            The end, recorded. Nothing is raised for a call that was refused or a tool that failed.
+
+        Raises:
+            trio.Cancelled: the issuer was cancelled; the end is recorded all the same.
+        """
+        value, input_fault = detach(arguments)
+        record, id_fault = _claim(caller, call_id)
+        call = ToolCall((call_id or "") if record is None else record.call_id, name, value)
+        parent = caller.parent
+        scope = trio.CancelScope(deadline=deadline if parent is None else min(deadline, parent.deadline))
+        running = Running(call, caller, record, scope)
+        self._running[running] = None
+        self._watchers.tell(CallStarted(call, caller.agent, parent.id if parent else None))
+        capture = Capture()
+        try:
+            with scope:
+                capture = await self._admit_and_run(running, id_fault, input_fault, output)
+        except BaseException:  # cancelled from outside, or the process is asked to leave
+            self._end(running, cut_short(running))
+            raise
+        if scope.cancelled_caught:
+            capture = cut_short(running)
+        return self._end(running, capture)
+
+    async def stop(self, selector: str | None = None) -> tuple[str, ...]:
+        """Raise the stop flag of running calls and wait until their ends are recorded.
+
+        Args:
+            selector: an agent (its descendants are covered), a call's id, or a call's record
+                (`steps/<agent>/<NNN>/tools/<id>`); None for everything.
+
+        Returns:
+            The ids of the calls whose flag was raised, outermost ones only: they end their inner calls.
+
+        Raises:
+            StopError: the id names calls of several agents or steps.
+        """
+        chosen = self._select(selector)
+        for each in chosen:
+            each.stop()
+        for each in chosen:
+            await each.ended.wait()
+        return tuple(each.call.id for each in chosen)
+
+    def running(self) -> tuple[ToolCall, ...]:
+        """The calls in flight, in the order they came."""
+        return tuple(each.call for each in self._running)
+
+    def watch(self, watcher: Callable[[Event], None]) -> Callable[[], None]:
+        """Tell `watcher` of every call from now on.
+
+        Args:
+            watcher: called in the door's own task, so it must not wait; one that raises is dropped.
+
+        Returns:
+            What ends the watching.
+        """
+        return self._watchers.add(watcher)
+
+    async def _admit_and_run(
+        self,
+        running: Running,
+        id_fault: str,
+        input_fault: str,
+        output: Callable[[str, bytes], None] | None,
+    ) -> Capture:
+        call, caller, record = running.call, running.caller, running.record
+        arrived = trio.current_time()
+        parent = caller.parent
+        consult = self._consult
+        admission = Admission(
+            call=call,
+            parent=parent.id if parent else None,
+            parent_lives=parent is None or parent.lives,
+            id_fault=id_fault,
+            input_fault=input_fault,
+            role=caller.role,
+            toolset=caller.toolset,
+            consult=None if consult is None else lambda: consult(call, caller),
+        )
+        try:
+            if record is not None:
+                record.write_input(call, admission.parent, running.started_at)
+            verdict = await _judge(admission)
+        except (RecordError, ControlFault) as error:
+            return faulted(f"{error}. The call was not run.")
+        if verdict is not None:
+            return Capture(outcome=Outcome.REFUSED, refusal=_as_refusal(verdict, admission))
+        assert record is not None  # without one the id gate has refused
+        tool = caller.toolset.tools[call.name]
+        running.scope.deadline = min(running.scope.deadline, self._own_deadline(tool, running, arrived))
+        running.as_parent.deadline = running.scope.deadline
+        context = Context(
+            workspace=caller.workspace,
+            agent=caller.agent,
+            call_id=call.id,
+            cwd=caller.cwd,
+            deadline=running.scope.deadline,
+            report=lambda message, fraction=None: self._watchers.report(call, message, fraction),
+            record=record.path,
+            invoke=_Capability(self, running).invoke,
+            keep=record.write_text,
+            output=output,
+        )
+        try:
+            capture = await tool.execute(call, context)
+        except Exception as error:  # noqa: BLE001  whatever a tool raises ends its call, never the door
+            return faulted(f"tool {call.name!r} failed inside litany: {told(error)}")
+        finally:
+            running.as_parent.lives = False
+        if not isinstance(capture, Capture):
+            return faulted(
+                f"tool {call.name!r} returned {type(capture).__name__}, not a Capture: mend the tool"
+            )
+        if trio.current_effective_deadline() == -math.inf:
+            return cut_short(running, capture)
+        return capture
+
+    def _own_deadline(self, tool: Tool, running: Running, arrived: float) -> float:
+        asked = tool.deadline_s(running.call.input) if tool.deadline_s is not None else None
+        if running.caller.parent is not None:
+            return math.inf if asked is None else arrived + asked
+        if asked is None and running.scope.deadline == math.inf:
+            asked = self._deadlines.default_s
+        return arrived + min(math.inf if asked is None else asked, self._deadlines.maximum_s)
+
+    def _end(self, running: Running, capture: Capture) -> CallEnd:
+        end = call_end(running, capture)
+        if running.record is not None:
+            try:
+                running.record.write_output(end)
+            except Exception as error:  # noqa: BLE001  a full disk, or data that only this executor thinks is JSON
+                why = f"its record could not be written ({told(error)}); what the call did stands"
+                end = call_end(running, faulted(why))
+        parent = running.caller.parent
+        if parent is not None and parent.lives:
+            parent.calls.append(
+                CallSummary(end.call.id, end.call.name, end.outcome, end.exit_code, end.duration_s)
+            )
+        del self._running[running]
+        running.ended.set()
+        self._watchers.tell(end)
+        return end
+
+    def _select(self, selector: str | None) -> list[Running]:
+        if selector is None:
+            return self._outermost(list(self._running))
+        tree = [r for r in self._running if (r.caller.agent + "-").startswith(selector + "-")]
+        if tree:
+            return self._outermost(tree)
+        named = [r for r in self._running if r.is_named(selector)]
+        if len(named) > 1:
+            records = ", ".join(str(r.record.path.relative_to(r.caller.workspace)) for r in named if r.record)
+            raise StopError(
+                f"{selector!r} names several calls; give the record of the one you mean: {records}"
+            )
+        return named
+
+    @staticmethod
+    def _outermost(chosen: list[Running]) -> list[Running]:
+        ids = {(r.caller.agent, r.call.id) for r in chosen}
+        return [
+            r for r in chosen if r.caller.parent is None or (r.caller.agent, r.caller.parent.id) not in ids
+        ]
+
+
+class _Capability:
+    """The right of a running call to make calls; its `invoke` refuses once that call has ended."""
+
+    __slots__ = ("_caller", "_door")
+
+    def __init__(self, door: Door, running: Running) -> None:
+        self._door = door
+        self._caller = replace(running.caller, parent=running.as_parent)
+
+    async def invoke(self, name: str, arguments: JSON) -> CallEnd:
+        return await self._door.invoke(name, arguments, self._caller)
+
+
+def _claim(caller: Caller, offered: str | None) -> tuple[Record | None, str]:
+    """The record that holds the id, or why there is none."""
+    parent = caller.parent.id if caller.parent else None
+    try:
+        if offered is None:
+            return (caller.step.mint_outer() if parent is None else caller.step.mint_inner(parent)), ""
+        fault = id_form_fault(offered, parent)
+        return (None, fault) if fault else (caller.step.claim(offered), "")
+    except ClaimRefused as error:
+        return None, str(error)
+
+
+async def _judge(admission: Admission) -> Verdict:
+    for gate in GATES:
+        verdict = gate.judge(admission)
+        if verdict is not None and not isinstance(verdict, Refusal | Hold):
+            verdict = await verdict
+        if verdict is not None:
+            return verdict
+    return None
+
+
+def _as_refusal(verdict: Refusal | Hold, admission: Admission) -> Refusal:
+    if isinstance(verdict, Refusal):
+        return verdict
+    where = "a program cannot wait for that" if admission.parent else "it was not run"
+    return Refusal(
+        "control", f"{admission.call.name!r} is held for the operator's answer, and {where}: {verdict.reason}"
+    )

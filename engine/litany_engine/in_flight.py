@@ -1,0 +1,108 @@
+"""A call between its start and its end, and what its end is called when it did not choose it itself."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import trio
+
+from litany_engine.callers import Caller, Parent
+from litany_engine.calls import CallEnd, Capture, ToolCall
+from litany_runtime.outcome import EXIT_CODES, Outcome
+
+if TYPE_CHECKING:
+    from litany_engine.records import Record
+
+
+class Running:
+    """A call between its start and its end."""
+
+    __slots__ = (
+        "as_parent",
+        "call",
+        "caller",
+        "ended",
+        "record",
+        "scope",
+        "started",
+        "started_at",
+        "stopped",
+    )
+
+    def __init__(
+        self, call: ToolCall, caller: Caller, record: Record | None, scope: trio.CancelScope
+    ) -> None:
+        self.call = call
+        self.caller = caller
+        self.record = record
+        self.scope = scope
+        self.started_at = datetime.now(UTC)
+        self.started = time.monotonic()
+        self.stopped = False
+        self.ended = trio.Event()
+        self.as_parent = Parent(call.id)
+
+    def stop(self) -> None:
+        """Raise the flag, unless something else is ending the call: the first cause is the one recorded."""
+        if not self.scope.cancel_called:
+            self.stopped = True
+            self.scope.cancel()
+
+    def is_named(self, selector: str) -> bool:
+        """Whether a selector names this call, by its id or by its record's place in the workspace."""
+        if self.call.id == selector:
+            return True
+        return self.record is not None and self.record.path == self.caller.workspace / selector
+
+
+def cut_short(running: Running, capture: Capture | None = None) -> Capture:
+    """What became of a call whose work was cancelled, with what its executor handed over before it left."""
+    if capture is not None and (
+        capture.outcome not in (None, Outcome.STOPPED, Outcome.TIMED_OUT)
+        or (capture.outcome is None and capture.exit_code == 0)
+    ):
+        return capture  # it ended by itself while the cancellation was on its way
+    if running.stopped:
+        outcome, reason = Outcome.STOPPED, "the stop flag was raised"
+    elif trio.current_time() >= running.scope.deadline:
+        outcome, reason = Outcome.TIMED_OUT, "the deadline passed"
+    elif running.caller.parent is not None:
+        outcome, reason = Outcome.STOPPED, f"call {running.caller.parent.id!r}, which made it, ended first"
+    else:
+        outcome, reason = Outcome.STOPPED, "whoever issued the call stopped waiting for it"
+    return replace(capture or Capture(), outcome=outcome, reason=reason)
+
+
+def call_end(running: Running, capture: Capture) -> CallEnd:
+    """The end that a capture makes of a call: the outcome is the capture's own, else its exit code tells."""
+    outcome = capture.outcome or (Outcome.COMPLETED if capture.exit_code == 0 else Outcome.FAILED)
+    return CallEnd(
+        call=running.call,
+        outcome=outcome,
+        exit_code=EXIT_CODES.get(outcome, capture.exit_code),
+        started_at=running.started_at,
+        ended_at=datetime.now(UTC),
+        duration_s=time.monotonic() - running.started,
+        stdout=capture.stdout,
+        stderr=capture.stderr,
+        data=capture.data,
+        refusal=capture.refusal,
+        reason=capture.reason,
+        usage=capture.usage,
+        record=running.record.path if running.record else None,
+        calls=tuple(running.as_parent.calls),
+    )
+
+
+def faulted(reason: str) -> Capture:
+    """A capture for what was litany's failure or a tool author's, and not the tool's own."""
+    return Capture(outcome=Outcome.FAULTED, reason=reason)
+
+
+def told(error: BaseException) -> str:
+    """An exception in words for whoever reads the record; no traceback, no path of this host."""
+    text = str(error).strip()
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
