@@ -14,7 +14,6 @@ import signal
 import socket
 import sys
 import threading
-from collections import deque
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -24,6 +23,7 @@ import trio
 from litany_engine import keeper
 from litany_runtime.limits import KIB, MIB
 from litany_runtime.outcome import Usage
+from litany_runtime.output import Kept
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -85,47 +85,6 @@ class ProcessEnd:
     cancelled: bool = False
     survivors: int = 0
     usage: Usage = field(default_factory=Usage)
-
-
-class KeptOutput:
-    """The head and the tail of a stream, half of the limit each; what lies between is counted and dropped."""
-
-    def __init__(self, limit: int) -> None:
-        """Args: limit: bytes to keep."""
-        self._head_left = limit - limit // 2
-        self._tail_size = limit // 2
-        self._limit = limit
-        self._head = bytearray()
-        self._tail: deque[bytes] = deque()
-        self._tail_bytes = 0
-        self.dropped = 0
-
-    def write(self, data: bytes) -> None:
-        """Add what was read."""
-        if self._head_left:
-            self._head += data[: self._head_left]
-            data, taken = data[self._head_left :], len(data[: self._head_left])
-            self._head_left -= taken
-        if not data:
-            return
-        self._tail.append(data)
-        self._tail_bytes += len(data)
-        while self._tail_bytes > self._tail_size:
-            excess = self._tail_bytes - self._tail_size
-            first = self._tail.popleft()
-            if len(first) > excess:
-                self._tail.appendleft(first[excess:])
-            cut = min(excess, len(first))
-            self._tail_bytes -= cut
-            self.dropped += cut
-
-    def value(self) -> bytes:
-        """What was kept, with a line where the middle is missing."""
-        tail = b"".join(self._tail)
-        if not self.dropped:
-            return bytes(self._head) + tail
-        marker = f"\n[{self.dropped} bytes dropped here: the limit is {self._limit} bytes]\n".encode()
-        return bytes(self._head) + marker + tail
 
 
 async def run_process(
@@ -229,8 +188,8 @@ class _Run:
         self._cwd = cwd
         # Beyond the keeper's own bounds it is lost, not slow.
         self._patience_s = grace_s + keeper.KILL_BOUND_S + ANSWER_BOUND_S
-        self._stdout = KeptOutput(limit)
-        self._stderr = KeptOutput(limit)
+        self._stdout = Kept(limit)
+        self._stderr = Kept(limit)
         self._frames = bytearray()
         self._asked = trio.Event()
         self._keeper_pid = 0
@@ -346,23 +305,23 @@ class _Run:
         if self._gone is not None and self._status is None:
             self._failure = f"cannot end {self._program!r}: SIGKILL had no effect on it"
         if self._gone is None or self._status is None:
-            raise ProcessError(self._failure, self._stdout.value(), self._stderr.value())
+            raise ProcessError(self._failure, self._stdout.bytes(), self._stderr.bytes())
         cpu_us, peak_kib, survivors = self._gone
         code = os.waitstatus_to_exitcode(self._status)
         return ProcessEnd(
             exit_code=code if code >= 0 else 128 - code,
             signal=-code if code < 0 else None,
-            stdout=self._stdout.value(),
-            stderr=self._stderr.value(),
-            stdout_dropped=self._stdout.dropped,
-            stderr_dropped=self._stderr.dropped,
+            stdout=self._stdout.bytes(),
+            stderr=self._stderr.bytes(),
+            stdout_dropped=self._stdout.dropped_bytes,
+            stderr_dropped=self._stderr.dropped_bytes,
             cancelled=self._cancelled,
             survivors=survivors,
             usage=Usage(cpu_s=cpu_us / 1e6, peak_memory_bytes=peak_kib * KIB),
         )
 
 
-async def _collect(fd: int, into: KeptOutput) -> None:
+async def _collect(fd: int, into: Kept) -> None:
     """Read a stream until its end or until we are cancelled."""
     while True:
         await trio.lowlevel.wait_readable(fd)
@@ -372,17 +331,17 @@ async def _collect(fd: int, into: KeptOutput) -> None:
             continue
         if not data:
             return
-        into.write(data)
+        into.add(data)
 
 
-def _drain(fd: int, into: KeptOutput) -> None:
+def _drain(fd: int, into: Kept) -> None:
     """Take what ended processes left in a pipe. Never waits: somebody outside the tree may hold it."""
     with suppress(BlockingIOError):
         for _ in range(_DRAIN_BYTES // _READ_BYTES):
             data = os.read(fd, _READ_BYTES)
             if not data:
                 return
-            into.write(data)
+            into.add(data)
 
 
 async def _send_all(fd: int, data: bytes) -> None:
