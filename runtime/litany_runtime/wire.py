@@ -30,6 +30,7 @@ import msgpack
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from litany_runtime.limits import Limits
     from litany_stubs.words import JSON
 
 MAX_DEPTH = 64
@@ -41,7 +42,20 @@ FRAME_OVERHEAD_BYTES = 64 * 1024
 MAX_NAME_BYTES = 1024
 """Length of a tool's name on the wire; the engine's own names end at 64 characters."""
 
+MAX_STUBS_BYTES = 16 * 1024 * 1024
+"""Size of the generated `litany_tools`; a hundred tools with long descriptions come to a few hundred KiB."""
+
 _LENGTH = struct.Struct(">I")
+
+
+def max_frame_from_child(limits: Limits) -> int:
+    """The largest frame a child may send, in bytes."""
+    return limits.value_bytes + FRAME_OVERHEAD_BYTES
+
+
+def max_frame_from_host(limits: Limits) -> int:
+    """The largest frame the host may send, in bytes: the program and its stubs, or an answer."""
+    return max(limits.source_bytes + MAX_STUBS_BYTES, limits.value_bytes) + FRAME_OVERHEAD_BYTES
 
 
 class LocalError(ValueError):
@@ -74,20 +88,14 @@ class Run:
 
     Attributes:
         source: the program's bytes.
-        stubs: source of `litany_tools`.
+        stubs: `litany_tools`, as `litany_stubs.module.compile_stubs` made it.
         filename: what tracebacks call it.
-        calls: how many calls it may make.
-        pending_calls: how many of them at once.
-        value_bytes: encoded size of one call's input.
     """
 
     TAG: ClassVar[int] = 2
     source: bytes
-    stubs: str
+    stubs: bytes
     filename: str
-    calls: int
-    pending_calls: int
-    value_bytes: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,12 +281,16 @@ class Decoder:
     Args:
         accepts: the messages the other side may send, by tag (`FROM_HOST` or `FROM_CHILD`).
         max_frame_bytes: the largest body taken; a longer one is refused by its length alone.
+
+    Attributes:
+        taken_bytes: the size of all bodies decoded so far.
     """
 
     def __init__(self, accepts: Mapping[int, type[Message]], max_frame_bytes: int) -> None:
         self._accepts = accepts
         self._max = max_frame_bytes
         self._buffer = bytearray()
+        self.taken_bytes = 0
 
     def feed(self, data: bytes) -> Iterator[Message]:
         """The messages that `data` completes.
@@ -299,6 +311,7 @@ class Decoder:
                 with memoryview(self._buffer) as view, view[at + _LENGTH.size : end] as body:
                     message = _decode(body, self._accepts)
                 at = end
+                self.taken_bytes += length
                 yield message
         finally:
             del self._buffer[:at]

@@ -1,0 +1,291 @@
+"""The child's end of the wire: one socket, any number of callers.
+
+Threads and asyncio tasks call tools at the same time over one socket, and answers come in any order. Nobody
+owns the reading: whoever waits and finds no reader becomes it, reads until its own answer is there, and hands
+the reading on (leader and followers, as in ACE's thread pools). A reading thread of our own was the
+alternative; it would cost every program a thread, and every call a switch between threads.
+
+Sending and reading are interrupted by the stop (SIGINT) only between frames: a frame cut in half would make
+the calls of a `finally` block garbage.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import select
+import socket
+import threading
+from collections import deque
+from typing import TYPE_CHECKING
+
+from litany_runtime import wire
+from litany_stubs.words import DoorError, Refusal, Reply
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from types import TracebackType
+
+    from litany_runtime.limits import Limits
+    from litany_stubs.words import JSON
+
+_RECEIVE_BYTES = 64 * 1024
+
+
+class _Waiter:
+    """One call that awaits its answer: a thread (`event`) or a task (`wake`)."""
+
+    __slots__ = ("abandoned", "event", "reply", "wake")
+
+    def __init__(self, wake: Callable[[], None] | None = None) -> None:
+        self.reply: Reply | None = None
+        self.abandoned = False
+        self.wake = wake
+        self.event = threading.Event() if wake is None else None
+
+    def rouse(self) -> None:
+        if self.event is not None:
+            self.event.set()
+        elif self.wake is not None:
+            self.wake()
+
+
+class Channel:
+    """Implements `litany_stubs.words.Door` over the child's socket.
+
+    Args:
+        sock: the socket to the supervisor, blocking.
+        limits: the program's limits, kept on this side too: here a breach is a refusal the program can read,
+            at the host's end it is the program's death.
+        decoder: the decoder of the host's messages, which has decoded `Run` already.
+        interrupts: the stop, which this keeps out of the middle of a frame.
+    """
+
+    def __init__(
+        self, sock: socket.socket, limits: Limits, decoder: wire.Decoder, interrupts: Interrupts
+    ) -> None:
+        self._sock = sock
+        self._poll = select.poll()
+        self._poll.register(sock, select.POLLIN)
+        self._limits = limits
+        self._decoder = decoder
+        self._max_send = wire.max_frame_from_child(limits)
+        self._lock = threading.Lock()  # guards everything below; held for no I/O
+        self._sending = threading.Lock()
+        self._reading = threading.Lock()
+        self._seq = 0
+        self._waiters: dict[int, _Waiter] = {}
+        self._free = limits.pending_calls
+        self._queue: deque[_Waiter] = deque()
+        self._loops: dict[asyncio.AbstractEventLoop, int] = {}
+        self._broken: str | None = None
+        self._interrupts = interrupts
+
+    def call(self, name: str, arguments: Mapping[str, JSON]) -> Reply:
+        """One call, awaited by this thread."""
+        waiter = _Waiter()
+        try:
+            while not self._take_slot(waiter):
+                self._wait(waiter)
+            if (refused := self._send(name, arguments, waiter)) is not None:
+                return refused
+            while waiter.reply is None:
+                self._wait(waiter)
+            return waiter.reply
+        finally:
+            if waiter.reply is None:  # interrupted: another must read, if it was this one's turn
+                waiter.abandoned = True
+                self._appoint()
+
+    async def call_async(self, name: str, arguments: Mapping[str, JSON]) -> Reply:
+        """One call, awaited by a task."""
+        loop = asyncio.get_running_loop()
+        roused = asyncio.Event()
+
+        def wake() -> None:
+            with contextlib.suppress(RuntimeError):  # the loop was closed: nobody waits any more
+                loop.call_soon_threadsafe(roused.set)
+
+        waiter = _Waiter(wake)
+        with self._watched_by(loop):
+            while not self._take_slot(waiter):
+                await roused.wait()
+                roused.clear()
+            if (refused := self._send(name, arguments, waiter)) is not None:
+                return refused
+            self._read_ready()
+            while waiter.reply is None:
+                if self._broken is not None:
+                    raise DoorError(self._broken)
+                await roused.wait()
+                roused.clear()
+            return waiter.reply
+
+    # Slots: how many calls may await an answer at once.
+
+    def _take_slot(self, waiter: _Waiter) -> bool:
+        with self._lock:
+            if self._broken is not None:
+                raise DoorError(self._broken)
+            if self._free > 0:
+                self._free -= 1
+                return True
+            if waiter not in self._queue:
+                self._queue.append(waiter)
+            return False
+
+    def _give_slot(self) -> None:
+        with self._lock:
+            self._free += 1
+            next_up = self._queue.popleft() if self._queue else None
+        if next_up is not None:
+            next_up.rouse()
+
+    # Sending.
+
+    def _send(self, name: str, arguments: Mapping[str, JSON], waiter: _Waiter) -> Reply | None:
+        """Send a call whose slot is taken; a reply of our own when it may not be sent."""
+        try:
+            with self._sending, self._interrupts:
+                if self._seq >= self._limits.calls:
+                    self._give_slot()
+                    return _refused("budget", f"this program has made its {self._limits.calls} calls")
+                frame = wire.encode(wire.Call(self._seq + 1, name, dict(arguments)), self._max_send)
+                self._seq += 1
+                with self._lock:
+                    self._waiters[self._seq] = waiter
+                self._sock.sendall(frame)
+        except wire.LocalError as error:
+            self._give_slot()
+            return _refused("schema", f"{name}: {error}")
+        except OSError as error:
+            self._break(f"the door is closed: {error.strerror}")
+            raise DoorError(self._broken) from None
+        return None
+
+    # Reading.
+
+    def _wait(self, waiter: _Waiter) -> None:
+        """Wait for something to happen to `waiter`, reading for everybody if nobody else does."""
+        event = waiter.event
+        assert event is not None
+        if self._reading.acquire(blocking=False):
+            try:
+                if waiter.reply is None and not event.is_set():
+                    self._poll.poll()
+                    self._read()
+            finally:
+                self._reading.release()
+                self._appoint(besides=waiter)
+        else:
+            event.wait()
+        event.clear()
+        if self._broken is not None and waiter.reply is None:
+            raise DoorError(self._broken)
+
+    def _appoint(self, besides: _Waiter | None = None) -> None:
+        """Rouse a waiting thread to read on: the one that read may have its answer and be gone."""
+        with self._lock:
+            candidates = (*self._waiters.values(), *self._queue)
+        for each in candidates:
+            if each is not besides and each.event is not None and not each.abandoned:
+                each.event.set()
+                return
+
+    def _read_ready(self) -> None:
+        """Read what has arrived, from an event loop; a thread that reads already is left to it."""
+        if self._reading.acquire(blocking=False):
+            try:
+                self._read()
+            finally:
+                self._reading.release()
+
+    def _read(self) -> None:
+        """Read once what has arrived, waiting for nothing."""
+        with self._interrupts:
+            try:
+                data = self._sock.recv(_RECEIVE_BYTES, socket.MSG_DONTWAIT)
+            except BlockingIOError:
+                return
+            except OSError as error:
+                self._break(f"the door is closed: {error.strerror}")
+                return
+            if not data:
+                self._break("the door is closed")
+            for message in self._decoder.feed(data):
+                if isinstance(message, wire.Answer):
+                    self._deliver(message)
+
+    def _deliver(self, answer: wire.Answer) -> None:
+        with self._lock:
+            waiter = self._waiters.pop(answer.seq, None)
+        self._give_slot()
+        if waiter is not None:
+            waiter.reply = Reply(
+                answer.outcome,
+                answer.exit_code,
+                answer.stdout,
+                answer.stderr,
+                answer.data,
+                Refusal(answer.gate, answer.reason) if answer.gate else None,
+            )
+            waiter.rouse()
+
+    def _break(self, reason: str) -> None:
+        with self._lock:
+            self._broken = reason
+            everyone = (*self._waiters.values(), *self._queue)
+        for each in everyone:
+            each.rouse()
+
+    @contextlib.contextmanager
+    def _watched_by(self, loop: asyncio.AbstractEventLoop) -> Iterator[None]:
+        """Have `loop` read the socket while one of its tasks waits."""
+        watching = self._loops.get(loop, 0)
+        if not watching:
+            loop.add_reader(self._sock.fileno(), self._read_ready)
+        self._loops[loop] = watching + 1
+        try:
+            yield
+        finally:
+            self._loops[loop] -= 1
+            if not self._loops[loop]:
+                del self._loops[loop]
+                loop.remove_reader(self._sock.fileno())
+
+
+def _refused(gate: str, reason: str) -> Reply:
+    return Reply("refused", 126, refusal=Refusal(gate, reason))
+
+
+class Interrupts:
+    """The stop as a Python exception, kept out of the middle of a frame.
+
+    A context manager: in its block, on the main thread, an interrupt waits for the block's end. Other threads
+    never see interrupts.
+    """
+
+    def __init__(self) -> None:
+        self._held = 0
+        self._pending = False
+        self._main = threading.get_ident()
+
+    def arrive(self, *_: object) -> None:
+        """The handler of SIGINT: interrupt the program, at once or when the frame is done."""
+        if self._held:
+            self._pending = True
+        else:
+            raise KeyboardInterrupt
+
+    def __enter__(self) -> None:
+        if threading.get_ident() == self._main:
+            self._held += 1
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if threading.get_ident() == self._main:
+            self._held -= 1
+            if self._pending and not self._held:
+                self._pending = False
+                raise KeyboardInterrupt

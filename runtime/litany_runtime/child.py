@@ -1,0 +1,255 @@
+"""The child: one program, from its first byte to its exit status.
+
+Forked from the zygote, confined before it says that it is warm, never reused. Everything in this process
+belongs to the program once it runs; what it says over the wire is a claim that the supervisor checks.
+"""
+
+from __future__ import annotations
+
+import atexit
+import builtins
+import io
+import linecache
+import os
+import random
+import signal
+import socket
+import sys
+import threading
+import traceback
+import types
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+from litany_runtime import confine, policy, wire
+from litany_runtime.channel import Channel, Interrupts
+from litany_stubs import client
+from litany_stubs.module import load_stubs
+
+if TYPE_CHECKING:
+    from litany_runtime import orders
+    from litany_runtime.confine import Entered
+    from litany_runtime.limits import Limits
+    from litany_runtime.policy import Prepared
+    from litany_runtime.program import FilePolicy
+
+WIRE_FD = 3
+FAULT = 125
+"""Exit code of a child whose harness failed; the message is on its stderr."""
+
+_OURS = tuple(f"{Path(each.__file__).resolve().parent}{os.sep}" for each in (policy, client, wire))
+
+
+@dataclass(frozen=True, slots=True)
+class Nature:
+    """What every child of one zygote shares.
+
+    Attributes:
+        prepared: the policy's module views and guards.
+        language_layer: False: programs run with Python's own builtins; for tests of the kernel layer alone.
+    """
+
+    prepared: Prepared
+    language_layer: bool
+
+
+def prepare() -> None:
+    """Do once, in the zygote, what each child would otherwise do for itself."""
+    traceback.TracebackException(ValueError, ValueError("warm"), None)
+
+
+def main(order: orders.Spawn, fds: list[int], entered: Entered, nature: Nature) -> NoReturn:
+    """Be the child of an order; never returns."""
+    code = FAULT
+    try:
+        code = _live(order, fds, entered, nature)
+    except BaseException as error:  # noqa: BLE001 - nothing may return into the zygote's stack
+        os.write(2, f"litany: the child failed: {type(error).__name__}: {error}\n".encode(errors="replace"))
+    finally:
+        os._exit(code)
+
+
+def _live(order: orders.Spawn, fds: list[int], entered: Entered, nature: Nature) -> int:
+    files, limits = order.decoded()
+    interrupts = Interrupts()
+    signal.set_wakeup_fd(-1)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, interrupts.arrive)
+    sock = _arrange(fds)
+    layers = confine.confine_child(entered, confine.ChildPlan(order.worktree, files, limits))
+    random.seed()
+    stdout, stderr = _streams()
+    worktree = None if order.worktree is None else entered.worktree_path(order.worktree)
+    sock.sendall(wire.encode(wire.Warm(list(layers)), wire.max_frame_from_child(limits)))
+    decoder = wire.Decoder(wire.FROM_HOST, wire.max_frame_from_host(limits))
+    run = _receive(sock, decoder)
+    if run is None:
+        return 0
+    program = _Program(
+        run=run,
+        sock=sock,
+        decoder=decoder,
+        limits=limits,
+        interrupts=interrupts,
+        stdout=stdout,
+        stderr=stderr,
+    )
+    return program.live(nature, worktree, files)
+
+
+def _arrange(fds: list[int]) -> socket.socket:
+    """Leave exactly these open: 0 nothing, 1 and 2 the output pipes, 3 the wire."""
+    wire_fd, out, err = fds
+    for fd, at in ((wire_fd, WIRE_FD), (out, 1), (err, 2)):
+        os.dup2(fd, at, inheritable=False)
+    os.closerange(WIRE_FD + 1, os.sysconf("SC_OPEN_MAX"))
+    return socket.socket(fileno=WIRE_FD)
+
+
+def _streams() -> tuple[io.TextIOWrapper, io.TextIOWrapper]:
+    """Real text files over the pipes, so that `print` is CPython's own.
+
+    Buffered by line: what was printed is in the pipe, and outlives the child, however it ends.
+    """
+    stdout = io.TextIOWrapper(
+        io.BufferedWriter(io.FileIO(1, "wb", closefd=False)), "utf-8", line_buffering=True
+    )
+    stderr = io.TextIOWrapper(
+        io.BufferedWriter(io.FileIO(2, "wb", closefd=False)), "utf-8", "backslashreplace", line_buffering=True
+    )
+    sys.stdin = io.StringIO()
+    sys.stdout = sys.__stdout__ = stdout  # type: ignore[misc]
+    sys.stderr = sys.__stderr__ = stderr  # type: ignore[misc]
+    return stdout, stderr
+
+
+def _receive(sock: socket.socket, decoder: wire.Decoder) -> wire.Run | None:
+    """Wait for the program; None when none will come."""
+    while data := sock.recv(1 << 20):
+        for message in decoder.feed(data):
+            assert isinstance(message, wire.Run)
+            return message
+    return None
+
+
+class _Program:
+    """One run, with all that its end needs."""
+
+    def __init__(
+        self,
+        *,
+        run: wire.Run,
+        sock: socket.socket,
+        decoder: wire.Decoder,
+        limits: Limits,
+        interrupts: Interrupts,
+        stdout: io.TextIOWrapper,
+        stderr: io.TextIOWrapper,
+    ) -> None:
+        self._run = run
+        self._sock = sock
+        self._max_frame = wire.max_frame_from_child(limits)
+        self._channel = Channel(sock, limits, decoder, interrupts)
+        self._interrupts = interrupts
+        self._stdout = stdout
+        self._stderr = stderr
+        self._out_of_memory = False
+
+    def live(self, nature: Nature, worktree: str | None, files: FilePolicy) -> int:
+        """Compile, run, end; the exit code."""
+        try:
+            code = self._compile(nature)
+        except policy.PolicyError as error:
+            self._say(wire.Refused(str(error)))
+            return 126
+        tools = self._stub_module()
+        exit_code = self._execute(nature, code, tools, worktree, files)
+        exit_code = self._finish(exit_code)
+        self._say(wire.Ended(exit_code, self._out_of_memory))
+        return exit_code
+
+    def _say(self, message: wire.Message) -> None:
+        with self._interrupts:
+            self._sock.sendall(wire.encode(message, self._max_frame))
+
+    def _compile(self, nature: Nature) -> types.CodeType:
+        if nature.language_layer:
+            return policy.compile_program(self._run.source, self._run.filename)
+        return compile(self._run.source, self._run.filename, "exec", dont_inherit=True)
+
+    def _stub_module(self) -> types.ModuleType:
+        client.bind(self._channel)
+        return load_stubs(self._run.stubs)
+
+    def _execute(
+        self,
+        nature: Nature,
+        code: types.CodeType,
+        tools: types.ModuleType,
+        worktree: str | None,
+        files: FilePolicy,
+    ) -> int:
+        try:
+            if nature.language_layer:
+                policy.execute(
+                    code, policy.namespace(nature.prepared, tools=tools, worktree=worktree, files=files)
+                )
+            else:
+                sys.modules["litany_tools"] = tools
+                exec(code, {"__name__": "__main__", "__builtins__": builtins})  # noqa: S102
+        except SystemExit as end:
+            return self._exit_code(end.code)
+        except BaseException as error:  # noqa: BLE001 - the program's own end, whatever it raised
+            self._out_of_memory = isinstance(error, MemoryError)
+            self._report(error)
+            return 1
+        return 0
+
+    def _exit_code(self, code: object) -> int:
+        """What `sys.exit(code)` means to CPython."""
+        if code is None:
+            return 0
+        if isinstance(code, int):
+            return int(code) & 0xFF
+        try:
+            print(code, file=sys.stderr)  # noqa: T201 - what CPython does
+        except Exception as error:  # noqa: BLE001 - the program's own __str__
+            self._report(error)
+        return 1
+
+    def _report(self, error: BaseException) -> None:
+        """The traceback, as CPython prints it, without a frame of ours."""
+        try:
+            text = self._run.source.decode("utf-8", "replace")
+            name = self._run.filename
+            linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
+            report = traceback.TracebackException.from_exception(error, compact=True)
+            _drop_our_frames(report, set())
+            self._stderr.write("".join(report.format()))
+            self._stderr.flush()
+        except BaseException as failure:  # noqa: BLE001 - no memory, an interrupt, a program's own __str__
+            os.write(2, f"{type(error).__name__} (its traceback failed: {type(failure).__name__})\n".encode())
+
+    def _finish(self, exit_code: int) -> int:
+        """End as an interpreter does: threads first, exit handlers, then the output."""
+        for step in (threading._shutdown, atexit._run_exitfuncs, self._stdout.flush, self._stderr.flush):  # type: ignore[attr-defined]  # noqa: SLF001
+            try:
+                step()
+            except BaseException as error:  # noqa: BLE001 - each step gets its turn
+                self._report(error)
+                exit_code = exit_code or 1
+        return exit_code
+
+
+def _drop_our_frames(report: traceback.TracebackException, seen: set[int]) -> None:
+    if id(report) in seen:
+        return
+    seen.add(id(report))
+    report.stack = traceback.StackSummary.from_list(
+        [frame for frame in report.stack if not frame.filename.startswith(_OURS)]
+    )
+    linked = [report.__cause__, report.__context__, *(getattr(report, "exceptions", None) or ())]
+    for each in linked:
+        if each is not None:
+            _drop_our_frames(each, seen)

@@ -1,0 +1,279 @@
+"""The supervisor's hold on one zygote: its process, its orders, the children it says are gone."""
+
+from __future__ import annotations
+
+import array
+import contextlib
+import os
+import socket
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgpack
+import RestrictedPython
+import trio
+
+import litany_runtime
+import litany_stubs
+from litany_runtime import confine, orders, wire
+from litany_runtime.output import Kept
+
+if TYPE_CHECKING:
+    from litany_runtime.limits import Limits
+    from litany_runtime.program import FilePolicy
+    from litany_runtime.setup import Setup
+
+_START_S = 30.0
+"""How long a zygote may take to import and confine itself; a loaded machine needs two seconds."""
+
+_LAST_WORDS_BYTES = 8192
+"""How much of a dying process's stderr an error quotes."""
+
+# The control socket moves to the number that the zygote expects before anything else is opened.
+_BOOT = """\
+import os, sys
+fd = int(sys.argv[1])
+if fd != 3:
+    os.dup2(fd, 3, inheritable=False)
+    os.close(fd)
+os.set_inheritable(3, False)
+sys.path[:0] = sys.argv[2:]
+from litany_runtime.zygote import main
+main()
+"""
+
+
+class ZygoteError(RuntimeError):
+    """The zygote could not be made, or died; a fault of the harness, never of a program."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What a warm child is made for; programs of one kind are served by any child of it.
+
+    Attributes:
+        worktree: the worktree's folder name, or None.
+        files: what may be done there.
+        limits: the limits applied.
+    """
+
+    worktree: str | None
+    files: FilePolicy
+    limits: Limits
+
+
+@dataclass(eq=False, slots=True)
+class Child:
+    """One child, from its order to its end.
+
+    Attributes:
+        key: its number.
+        kind: what it is made for.
+        stream: our end of its wire.
+        decoder: the decoder of its messages.
+        stdout: our end of its output pipe.
+        stderr: our end of its diagnostics pipe.
+        gone: set when it is reaped, or its zygote is dead.
+        exited: how it went; None until gone, and for ever when the zygote died first.
+        layers: what holds, by its own word.
+    """
+
+    key: int
+    kind: Kind
+    stream: trio.SocketStream
+    decoder: wire.Decoder
+    stdout: trio.lowlevel.FdStream
+    stderr: trio.lowlevel.FdStream
+    gone: trio.Event = field(default_factory=trio.Event)
+    exited: orders.Exited | None = None
+    layers: tuple[str, ...] = ()
+
+    async def close(self) -> None:
+        """Close the descriptors."""
+        await self.stream.aclose()
+        await self.stdout.aclose()
+        await self.stderr.aclose()
+
+
+class Zygote:
+    """One running zygote."""
+
+    def __init__(self, process: subprocess.Popen[bytes], control: trio.socket.SocketType) -> None:
+        self._process = process
+        self._control = control
+        self._children: dict[int, Child] = {}
+        self._last_key = 0
+        self.dead = False
+
+    @classmethod
+    async def start(cls, setup: Setup) -> Zygote:
+        """Start a zygote and wait until it takes orders.
+
+        Raises:
+            confine.ConfinementError: a layer that the isolation asks for cannot be had here.
+            ZygoteError: it failed otherwise; the message says what it said.
+        """
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs:
+            # Spawned from a worker thread it would be that thread's child, and die when the thread does.
+            process = subprocess.Popen(  # noqa: ASYNC220
+                [
+                    sys.executable,
+                    "-I",
+                    "-S",
+                    "-B",
+                    "-X",
+                    "utf8",
+                    "-c",
+                    _BOOT,
+                    str(theirs.fileno()),
+                    *_search_path(),
+                ],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                env={},
+                cwd="/",
+                pass_fds=[theirs.fileno()],
+                start_new_session=True,
+            )
+        self = cls(process, trio.socket.from_stdlib_socket(ours))
+        try:
+            await self._begin(setup)
+        except BaseException:
+            self.kill()
+            raise
+        return self
+
+    async def _begin(self, setup: Setup) -> None:
+        plan = confine.ZygotePlan(
+            isolation=setup.isolation,
+            read_only=confine.read_only_paths(setup.modules),
+            worktrees=setup.worktree_root,
+        )
+        await self._send(orders.Begin(plan.to_json(), list(setup.modules), setup.language_layer))
+        answer = None
+        with trio.move_on_after(_START_S) as patience:
+            data = await self._control.recv(orders.MAX_ORDER_BYTES)
+            answer = orders.decode(data) if data else None
+        if isinstance(answer, orders.Failed):
+            if answer.layer:
+                raise confine.ConfinementError(answer.layer, answer.cause, answer.remedy)
+            raise ZygoteError(f"the zygote could not start: {answer.cause.strip()}")
+        if not isinstance(answer, orders.Ready):
+            said = self._last_words()
+            when = (
+                f"did not start within {_START_S:g} s"
+                if patience.cancelled_caught
+                else "died while it started"
+            )
+            raise ZygoteError(f"the zygote {when}: {said}")
+
+    async def serve(self) -> None:
+        """Note which children are gone, until the zygote is."""
+        try:
+            while data := await self._control.recv(orders.MAX_ORDER_BYTES):
+                exited = orders.decode(data)
+                if isinstance(exited, orders.Exited) and (child := self._children.pop(exited.key, None)):
+                    child.exited = exited
+                    child.gone.set()
+        except (OSError, trio.ClosedResourceError):
+            pass  # it is dead; what follows says so to everybody
+        finally:
+            self.kill()
+
+    def kill(self) -> None:
+        """End the zygote and with it all its children; they count as gone."""
+        if self.dead:
+            return
+        self.dead = True
+        self._process.kill()
+        self._process.wait()
+        self._control.close()
+        if self._process.stderr is not None:
+            self._process.stderr.close()
+        for child in self._children.values():
+            child.gone.set()
+        self._children.clear()
+
+    async def spawn(self, kind: Kind) -> Child:
+        """Order a child and wait until it is warm.
+
+        Raises:
+            ZygoteError: it did not come up.
+        """
+        self._last_key += 1
+        child, theirs = _new_child(self._last_key, kind)
+        self._children[child.key] = child
+        try:
+            try:
+                await self._send(orders.Spawn.of(child.key, kind.worktree, kind.files, kind.limits), theirs)
+            finally:
+                for fd in theirs:
+                    os.close(fd)
+            child.layers = await self._await_warm(child)
+        except BaseException:
+            with trio.CancelScope(shield=True):
+                await self.signal(child, 9)
+                await child.close()
+            raise
+        return child
+
+    async def _await_warm(self, child: Child) -> tuple[str, ...]:
+        with contextlib.suppress(trio.BrokenResourceError, wire.RemoteError):
+            while data := await child.stream.receive_some(64 * 1024):
+                for message in child.decoder.feed(data):
+                    if isinstance(message, wire.Warm):
+                        return tuple(message.layers)
+        words = Kept(_LAST_WORDS_BYTES)
+        with trio.move_on_after(1):
+            async for data in child.stderr:
+                words.add(bytes(data))
+        said = words.bytes().decode("utf-8", "replace").strip()
+        raise ZygoteError(said or f"a child did not come up{': its zygote is gone' if self.dead else ''}")
+
+    async def signal(self, child: Child, number: int) -> None:
+        """Send a signal to a child; one that is gone is no error."""
+        if not child.gone.is_set() and not self.dead:
+            with contextlib.suppress(ZygoteError):
+                await self._send(orders.Signal(child.key, number))
+
+    async def _send(self, order: orders.Order, fds: tuple[int, ...] = ()) -> None:
+        ancillary = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", fds))] if fds else []
+        try:
+            await self._control.sendmsg([orders.encode(order)], ancillary)
+        except (OSError, trio.ClosedResourceError) as error:
+            raise ZygoteError(f"the zygote is gone: {error}") from None
+
+    def _last_words(self) -> str:
+        self._process.kill()
+        self._process.wait()
+        assert self._process.stderr is not None
+        said = self._process.stderr.read()[-_LAST_WORDS_BYTES:]
+        return said.decode("utf-8", "replace").strip() or "it said nothing"
+
+
+def _new_child(key: int, kind: Kind) -> tuple[Child, tuple[int, int, int]]:
+    """A child's record, and the three descriptors that are its own."""
+    ours, wire_fd = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+    out, out_fd = os.pipe2(os.O_CLOEXEC)
+    err, err_fd = os.pipe2(os.O_CLOEXEC)
+    child = Child(
+        key,
+        kind,
+        trio.SocketStream(trio.socket.from_stdlib_socket(ours)),
+        wire.Decoder(wire.FROM_CHILD, wire.max_frame_from_child(kind.limits)),
+        trio.lowlevel.FdStream(out),
+        trio.lowlevel.FdStream(err),
+    )
+    return child, (wire_fd.detach(), out_fd, err_fd)
+
+
+def _search_path() -> list[str]:
+    """The folders that hold our own packages and what they import; the interpreter knows its library."""
+    packages = (litany_runtime, litany_stubs, RestrictedPython, msgpack)
+    folders = [str(Path(str(each.__file__)).parent.parent) for each in packages]
+    return list(dict.fromkeys(folders))
