@@ -1,0 +1,349 @@
+"""The text of `litany_tools`: what a program imports, a model is shown and a developer opens.
+
+The text is trusted: the child executes it outside the language policy. So nothing of a declaration reaches
+it but through `literals.py` (as a string, a docstring or a comment) or as a name that `names.py` passed. It
+holds no secret, no path of the host and no address: `litany_stubs.client` knows the door.
+
+The same toolset gives the same bytes: tools stand in the order of their names, parameters in the schema's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from litany_stubs.constraints import describe
+from litany_stubs.literals import WIDTH, docstring, quote, tidy, wrap
+from litany_stubs.names import OWN_NAMES, Names, camel, is_parameter_name, why_no_function
+from litany_stubs.python_types import Definition, TypeWriter, union
+from litany_stubs.schema import ANYTHING, OBJECT, Document, Node, ObjectShape, intersect
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from litany_stubs.words import ToolDeclaration
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One parameter of a tool's function.
+
+    Attributes:
+        name: as in the schema.
+        type: its Python type, without `Unset`.
+        required: whether a call must give it.
+        about: description, default and constraints, as sentences.
+    """
+
+    name: str
+    type: str
+    required: bool
+    about: str
+
+    def declared(self) -> str:
+        """Return it as a signature says it."""
+        return f"{self.name}: {self.type}" if self.required else f"{self.name}: {self.type} | Unset = UNSET"
+
+
+@dataclass(frozen=True, slots=True)
+class Stub:
+    """One tool as the module offers it.
+
+    Attributes:
+        name: the tool's exact name.
+        description: the tool's own words, tidied; a sentence when there are none.
+        parameters: required ones first.
+        unspelt: parameters whose names Python cannot say, with what is said of them.
+        more: the type of arguments of other names, or None when there are none.
+        more_name: what those are called in the signature.
+        data: the type of `Result.data`.
+        data_about: what is said of it.
+        parses: whether the tool declares an output schema.
+        no_function: why it has no function, or None when it has one.
+        definitions: the named types it needs.
+    """
+
+    name: str
+    description: str
+    parameters: tuple[Parameter, ...]
+    unspelt: tuple[Parameter, ...]
+    more: str | None
+    more_name: str
+    data: str
+    data_about: str
+    parses: bool
+    no_function: str | None
+    definitions: tuple[Definition, ...]
+
+    def signature(self) -> str:
+        """Return `name(*, path: str) -> Result[Any]` on one line."""
+        return f"{self.name}({', '.join(self.declared())}) -> Result[{self.data}]"
+
+    def declared(self) -> list[str]:
+        """Return the parts between the parentheses of the signature."""
+        parts = [each.declared() for each in self.parameters]
+        if parts:
+            parts.insert(0, "*")
+        if self.more is not None:
+            parts.append(f"**{self.more_name}: {self.more}")
+        return parts
+
+
+def render(declarations: Sequence[ToolDeclaration]) -> str:
+    """Return the source text of `litany_tools` for a toolset.
+
+    Args:
+        declarations: the tools that the door would permit; of two with one name the later counts.
+    """
+    stubs = read_stubs(declarations)
+    spelt = [each for each in stubs if each.no_function is None]
+    definitions = [each for stub in stubs for each in stub.definitions]
+    parts = [
+        _head(stubs),
+        _imports(definitions),
+        _OWN,
+        *map(_function, spelt),
+        _aio(spelt),
+        _tables(stubs),
+    ]
+    return "\n\n\n".join(part for part in parts if part) + "\n"
+
+
+def read_stubs(declarations: Sequence[ToolDeclaration]) -> list[Stub]:
+    """Return the tools of a toolset as the module offers them, in the order of their names."""
+    by_name = {each.name: each for each in declarations}
+    names = Names(OWN_NAMES | by_name.keys())
+    return [_read(by_name[name], names) for name in sorted(by_name)]
+
+
+def _read(declaration: ToolDeclaration, names: Names) -> Stub:
+    base = camel(declaration.name) or "Tool"
+    document = Document(declaration.input_schema)
+    root = document.node(declaration.input_schema)
+    writer = TypeWriter(document, names, base, is_input=True)
+    alternatives = intersect(document.shape(root), OBJECT).objects
+    readable = [
+        (found, properties) for found in alternatives if (properties := writer.properties(found)) is not None
+    ]
+    parameters = _parameters(document, writer, base, readable)
+    spelt = [each for each in parameters if is_parameter_name(each.name)]
+    unspelt = [each for each in parameters if not is_parameter_name(each.name)]
+    more = None
+    if any(found.open_explicitly for found, _ in readable):
+        extras = [found.extra for found, _ in readable if found.extra is not None]
+        more = union([writer.write_union(extras, f"{base}Value"), *(each.type for each in unspelt)])
+    no_function = why_no_function(declaration.name)
+    if no_function is None and not readable:
+        no_function = "its schema accepts no arguments at all"
+    if no_function is None and more is None and any(each.required for each in unspelt):
+        no_function = "it requires a parameter that is not a Python name"
+    data, about, defined = _read_output(declaration, names, base)
+    more_name = "more"
+    while any(each.name == more_name for each in spelt):
+        more_name += "_"
+    return Stub(
+        name=declaration.name,
+        description=tidy(declaration.description) or "The tool says nothing of itself.",
+        parameters=tuple(sorted(spelt, key=lambda each: not each.required)),
+        unspelt=tuple(unspelt),
+        more=more,
+        more_name=more_name,
+        data=data,
+        data_about=about,
+        parses=declaration.output_schema is not None,
+        no_function=no_function,
+        definitions=(*writer.definitions, *defined),
+    )
+
+
+def _parameters(
+    document: Document,
+    writer: TypeWriter,
+    base: str,
+    alternatives: list[tuple[ObjectShape, Mapping[str, Node]]],
+) -> list[Parameter]:
+    """Read the parameters: a signature has one list of them, so alternatives are laid over one another."""
+    found = []
+    for name in dict.fromkeys(name for _, properties in alternatives for name in properties):
+        nodes = [
+            properties.get(name, shape.extra)
+            for shape, properties in alternatives
+            if name in properties or shape.open_explicitly
+        ]
+        kinds = [each for each in dict.fromkeys(nodes) if each is not None]
+        about: list[str] = []
+        for each in kinds:
+            about += [line for line in describe(document.schemas(each)) if line not in about]
+        found.append(
+            Parameter(
+                name=name,
+                type=writer.write_union(kinds, base + (camel(name) or "Value")),
+                required=all(name in shape.required for shape, _ in alternatives),
+                about=" ".join(about),
+            )
+        )
+    return found
+
+
+def _read_output(declaration: ToolDeclaration, names: Names, base: str) -> tuple[str, str, list[Definition]]:
+    if declaration.output_schema is None:
+        return "Any", "", []
+    document = Document(declaration.output_schema)
+    writer = TypeWriter(document, names, base, is_input=False)
+    node = document.node(declaration.output_schema)
+    data = "Any" if node == ANYTHING else writer.write(node, f"{base}Data")
+    return data, " ".join(describe(document.schemas(node))), writer.definitions
+
+
+def _head(stubs: Sequence[Stub]) -> str:
+    lines = [
+        "The tools this program may call; every call is checked, run and recorded by the door.",
+        "",
+        "    result = some_tool(path='a.txt')      # a Result: .stdout .stderr .exit_code .ok .data",
+        "    text = some_tool(path='a.txt').check().stdout      # a failure raises ToolError",
+        "    results = fan_out(some_tool, [{'path': 'a'}, {'path': 'b'}])      # several at a time, in order",
+        "    result = await aio.some_tool(path='a.txt')      # under asyncio; gather them",
+        "    result = invoke('any-name', {'any key': 1})      # any tool by its exact name",
+        "    print(search('words'))      # signatures of the tools that fit",
+        "",
+        "A tool that fails returns a Result whose `ok` is False; one that was not run has a `refusal`. A",
+        "parameter left at UNSET is not sent; None is sent as null.",
+    ]
+    apart = [each for each in stubs if each.no_function is not None]
+    if apart:
+        lines += ["", "Tools that have no function here; call them by invoke:", ""]
+        for each in apart:
+            lines.append(f"    invoke({quote(each.name)}, {{...}})      # {each.no_function}")
+    return docstring("\n".join(lines), "")
+
+
+def _imports(definitions: Sequence[Definition]) -> str:
+    texts = "\n".join(each.text for each in definitions)
+    wanted = [name for name in ("NotRequired", "TypeAlias", "TypedDict", "Never") if name in texts]
+    typing = sorted(["Any", "Literal", "Never", *(name for name in wanted if name != "Never")])
+    lines = [
+        "from __future__ import annotations",
+        "",
+        "from typing import TYPE_CHECKING",
+        "",
+        "from litany_stubs.client import UNSET, DoorError, Result, ToolError, Unset, fan_out, invoke",
+        "from litany_stubs.client import aio_fan_out as _litany_aio_fan_out",
+        "from litany_stubs.client import aio_invoke as _litany_aio_invoke",
+        "from litany_stubs.client import as_async as _litany_as_async",
+        "from litany_stubs.client import call as _litany_call",
+        "from litany_stubs.client import search as _litany_search",
+        "",
+        "if TYPE_CHECKING:",
+        f"    from typing import {', '.join(typing)}",
+    ]
+    for each in definitions:
+        lines += ["", *(f"    {line}" if line else "" for line in each.text.split("\n"))]
+    if definitions:
+        lines += [
+            "else:  # at run time a typed dict is a dict",
+            *(f"    {_plain(each)}" for each in definitions),
+        ]
+    return "\n".join(lines)
+
+
+def _plain(definition: Definition) -> str:
+    return f"{definition.name} = {'dict' if definition.is_dict else 'object'}"
+
+
+_OWN = '''\
+def search(words: str, *, limit: int = 5) -> str:
+    """Find granted tools by words in their names and descriptions: signatures, as text to print."""
+    return _litany_search(words, _litany_functions, _litany_by_invoke, limit=limit)'''
+
+
+def _function(stub: Stub) -> str:
+    head = f"def {stub.signature()}:"
+    if len(head) > WIDTH:
+        inner = "".join(f"    {each},\n" for each in stub.declared())
+        head = f"def {stub.name}(\n{inner}) -> Result[{stub.data}]:"
+    return f"{head}\n    {docstring(_function_doc(stub), '    ')}\n{_body(stub)}"
+
+
+def _body(stub: Stub) -> str:
+    pairs = [f"{quote(each.name)}: {each.name}" for each in stub.parameters]
+    if stub.more is not None:
+        pairs.append(f"**{stub.more_name}")
+    tail = ", parse=True)" if stub.parses else ")"
+    line = f"    return _litany_call({quote(stub.name)}, {{{', '.join(pairs)}}}{tail}"
+    if len(line) <= WIDTH:
+        return line
+    inner = "".join(f"            {each},\n" for each in pairs)
+    parse = "        parse=True,\n" if stub.parses else ""
+    return (
+        f"    return _litany_call(\n        {quote(stub.name)},\n        {{\n{inner}        }},\n{parse}    )"
+    )
+
+
+def _function_doc(stub: Stub) -> str:
+    lines = [stub.description]
+    if stub.parameters or stub.more is not None:
+        lines += ["", "Args:"]
+        for each in stub.parameters:
+            lines += wrap(each.about or "Not described.", f"    {each.name}: ", "        ")
+        if stub.more is not None:
+            lines.append(f"    **{stub.more_name}: arguments of any other name.")
+    if stub.unspelt:
+        lines += ["", f"Parameters that only invoke({quote(stub.name)}, {{...}}) can send:"]
+        for each in stub.unspelt:
+            lines += wrap(f"{each.type}. {each.about}", f"    {quote(each.name)}: ", "        ")
+    lines += ["", "Returns:"]
+    if stub.parses:
+        lines += wrap(f"`data` is {stub.data}. {stub.data_about}", "    ", "    ")
+    else:
+        lines.append("    A Result; the output is its `stdout`.")
+    return "\n".join(lines)
+
+
+def invoke_doc(stub: Stub) -> str:
+    """Return what `search` and `describe` say of a tool that has no function."""
+    said = [stub.description]
+    for each in (*stub.parameters, *stub.unspelt):
+        need = "required" if each.required else "optional"
+        said.append(f"    {quote(each.name)}: {each.type}, {need}. {each.about}".rstrip())
+    return "\n".join(said)
+
+
+def _aio(spelt: Sequence[Stub]) -> str:
+    lines = [
+        "class aio:",
+        '    """The same tools under asyncio; calls awaited together run together."""',
+        "",
+        "    invoke = _litany_aio_invoke",
+        "    fan_out = _litany_aio_fan_out",
+    ]
+    for each in spelt:
+        parse = ", parse=True" if each.parses else ""
+        lines.append(f"    {each.name} = _litany_as_async({each.name}{parse})")
+    return "\n".join(lines)
+
+
+def _tables(stubs: Sequence[Stub]) -> str:
+    spelt = [each for each in stubs if each.no_function is None]
+    apart = [each for each in stubs if each.no_function is not None]
+    own = ["UNSET", "DoorError", "Result", "ToolError", "Unset", "aio", "fan_out", "invoke", "search"]
+    types = [each.name for stub in stubs for each in stub.definitions]
+    exported = [*own, *types, *(each.name for each in spelt)]
+    parts = [
+        _sequence("_litany_functions", [each.name for each in spelt], "()"),
+        _mapping("_litany_by_invoke", [(each.name, invoke_doc(each)) for each in apart]),
+        _sequence("__all__", [quote(each) for each in exported], "[]"),
+    ]
+    return "\n".join(parts)
+
+
+def _sequence(name: str, items: Iterable[str], brackets: str) -> str:
+    inner = "".join(f"    {each},\n" for each in items)
+    if not inner:
+        return f"{name}: tuple[()] = ()" if brackets == "()" else f"{name} = {brackets}"
+    return f"{name} = {brackets[0]}\n{inner}{brackets[1]}"
+
+
+def _mapping(name: str, items: Iterable[tuple[str, str]]) -> str:
+    inner = "".join(f"    {quote(key)}: {quote(value)},\n" for key, value in items)
+    return f"{name}: dict[str, str] = {{\n{inner}}}" if inner else f"{name}: dict[str, str] = {{}}"
