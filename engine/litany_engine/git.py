@@ -1,0 +1,207 @@
+"""What a workspace keeps in git: agents as branches with worktrees, and marks as references.
+
+A mark is a reference `refs/litany/<kind>/<agent>` to a blob with a value. The branches `agents/<id>` are the
+only registry of agents.
+
+All of it is libgit2's work, through pygit2, with one exception. Importing pygit2 takes about 60 ms, which a
+command that makes one call would spend to learn that its agent exists and what its marks say. Those facts are
+read here from git's own files while they are loose, as they are until somebody runs `git gc`.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+import shutil
+import zlib
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import pygit2
+
+AUTHOR = "litany"
+EMAIL = "litany@localhost"
+
+_AGENTS = "refs/heads/agents/"
+_OBJECT_ID = re.compile(rb"[0-9a-f]{40}")
+_BLOB = re.compile(rb"blob [0-9]+\0")
+
+
+class GitError(RuntimeError):
+    """The repository did not do what was asked; the message says what and where."""
+
+
+class Repository:
+    """The bare repository of a workspace.
+
+    Args:
+        path: its folder, `repo.git`.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @classmethod
+    def create(cls, path: Path) -> Repository:
+        """Make a bare repository.
+
+        Raises:
+            GitError: it cannot be made.
+        """
+        with _blamed(path):
+            import pygit2  # noqa: PLC0415 - see the top of the file
+
+            pygit2.init_repository(str(path), bare=True, initial_head="agents/none")
+        return cls(path)
+
+    def agents(self) -> list[str]:
+        """The ids of all agents, sorted: root ids begin with their time."""
+        with self._opened() as repository:
+            heads = [each for each in repository.references if each.startswith(_AGENTS)]
+            return sorted(each.removeprefix(_AGENTS) for each in heads)
+
+    def has_agent(self, agent: str) -> bool:
+        """Whether there is an agent of that (well-formed) id."""
+        return self._has_reference(_AGENTS + agent)
+
+    def start_agent(self, agent: str, role: str) -> None:
+        """Start an agent: its role is marked, then its branch begins with an empty commit.
+
+        In this order, because the branch is what makes an agent: a host that dies in between leaves a mark
+        that nobody reads, never an agent whose role is unknown.
+
+        Raises:
+            GitError: it cannot be made, or exists.
+        """
+        self.write_mark("role", agent, role)
+        with self._opened() as repository:
+            import pygit2  # noqa: PLC0415 - see the top of the file
+
+            author = pygit2.Signature(AUTHOR, EMAIL)
+            tree = repository.TreeBuilder().write()
+            commit = repository.create_commit(None, author, author, f"Start agent {agent}\n", tree, [])
+            repository.create_reference(_AGENTS + agent, commit)
+
+    def add_worktree(self, agent: str, path: Path) -> None:
+        """Check an agent's branch out at a path that does not exist; what is left of an older one is dropped.
+
+        Raises:
+            GitError: it cannot be made.
+        """
+        administration = self.path / "worktrees" / agent
+        with self._opened() as repository:
+            if administration.exists():
+                shutil.rmtree(administration)
+            path.parent.mkdir(exist_ok=True)
+            repository.add_worktree(agent, str(path), repository.references[_AGENTS + agent])
+
+    def link_worktree(self, agent: str, path: Path) -> None:
+        """Point a worktree and its repository at each other again after their workspace was moved.
+
+        Whether it was is read from the repository's side alone: the worktree's is in the hands of the agent,
+        and is replaced rather than written to, so that a link planted there leads nowhere.
+
+        Raises:
+            GitError: a file cannot be read or written.
+        """
+        administration = self.path / "worktrees" / agent
+        line = f"{path}/.git\n".encode(errors="surrogateescape")
+        with suppress(OSError):
+            if (administration / "gitdir").read_bytes() == line:
+                return
+        if not administration.is_dir():
+            return
+        with _blamed(self.path):
+            temporary = path / f".git-{secrets.token_hex(4)}"
+            with temporary.open("xb") as file:
+                file.write(f"gitdir: {administration}\n".encode(errors="surrogateescape"))
+            temporary.replace(path / ".git")
+            # libgit2 writes this one absolute, too; relative, it needs no mending again.
+            (administration / "commondir").write_bytes(b"../..\n")
+            (administration / "gitdir").write_bytes(line)  # last: while it differs, all of this is done again
+
+    def read_mark(self, kind: str, agent: str) -> str | None:
+        """The value of a mark, or None when the agent has no such mark.
+
+        Raises:
+            GitError: the repository cannot be read, or the mark is no text.
+        """
+        name = f"refs/litany/{kind}/{agent}"
+        if not self._has_reference(name):
+            return None
+        value = self._loose_blob(name)
+        if value is None:
+            with self._opened() as repository:
+                value = repository[repository.references[name].target].read_raw()
+        try:
+            return value.decode()
+        except UnicodeDecodeError as error:
+            raise GitError(f"the mark {name} in {self.path} is not UTF-8 text") from error
+
+    def write_mark(self, kind: str, agent: str, value: str) -> None:
+        """Set a mark.
+
+        Raises:
+            GitError: it cannot be written.
+        """
+        with self._opened() as repository:
+            blob = repository.create_blob(value.encode())
+            repository.references.create(f"refs/litany/{kind}/{agent}", blob, force=True)
+
+    def drop_mark(self, kind: str, agent: str) -> None:
+        """Take a mark away; one that is not there is no error."""
+        with self._opened() as repository:
+            name = f"refs/litany/{kind}/{agent}"
+            if name in repository.references:
+                repository.references.delete(name)
+
+    def _has_reference(self, name: str) -> bool:
+        """Whether there is a reference: git keeps it as a file, or as a line among many."""
+        try:
+            if (self.path / name).is_file():
+                return True
+            packed = (self.path / "packed-refs").read_bytes()
+        except FileNotFoundError:
+            return False
+        except OSError as error:
+            raise GitError(f"git repository {self.path}: {error}") from error
+        return f" {name}\n".encode() in packed
+
+    def _loose_blob(self, reference: str) -> bytes | None:
+        """A blob that a loose reference names and a loose file holds; None when libgit2 must be asked."""
+        try:
+            target = (self.path / reference).read_bytes().strip()
+            if not _OBJECT_ID.fullmatch(target):
+                return None
+            name = target.decode()
+            content = zlib.decompress((self.path / "objects" / name[:2] / name[2:]).read_bytes())
+        except (OSError, zlib.error):
+            return None
+        header = _BLOB.match(content)
+        return content[header.end() :] if header else None
+
+    @contextmanager
+    def _opened(self) -> Iterator[pygit2.Repository]:
+        with _blamed(self.path):
+            import pygit2  # noqa: PLC0415 - see the top of the file
+
+            repository = pygit2.Repository(str(self.path), pygit2.enums.RepositoryOpenFlag.NO_SEARCH)
+            try:
+                yield repository
+            finally:
+                repository.free()
+
+
+@contextmanager
+def _blamed(path: Path) -> Iterator[None]:
+    """Turn whatever git or the file system raises into one line that names the repository."""
+    import pygit2  # noqa: PLC0415 - see the top of the file
+
+    try:
+        yield
+    except (pygit2.GitError, OSError, KeyError, ValueError) as error:
+        raise GitError(f"git repository {path}: {error}") from error
