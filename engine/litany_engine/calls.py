@@ -57,6 +57,11 @@ class Capture:
     reason: str = ""
     refusal: Refusal | None = None
 
+    @classmethod
+    def failed(cls, message: str) -> Capture:
+        """What a tool gives that says no: exit code 1 and one message on stderr."""
+        return cls(stderr=f"{message}\n".encode("utf-8", "backslashreplace"), exit_code=1)
+
 
 @dataclass(frozen=True, slots=True)
 class Context:

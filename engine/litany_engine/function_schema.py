@@ -95,7 +95,7 @@ def read_signature(function: Callable[..., Any], name: str, context_type: type) 
             )
         if parameter.kind is parameter.POSITIONAL_ONLY:
             raise ToolDefinitionError(
-                f"tool {name!r}: a call names each argument, so {each!r} cannot be positional-only: drop the '/'"
+                f"tool {name!r}: a call names each argument, so {each!r} cannot be positional: drop the '/'"
             )
         if hints.get(each) is context_type or (each == "context" and each not in hints):
             context_parameter = each
@@ -109,7 +109,7 @@ def read_signature(function: Callable[..., Any], name: str, context_type: type) 
             fields.append((each, hints[each]))
         else:
             defaults[each] = parameter.default
-            optional = Union[hints[each], msgspec.UnsetType]  # noqa: UP007 - `|` is not for every hint
+            optional: Any = Union[hints[each], msgspec.UnsetType]  # noqa: UP007 - `|` is not for every hint
             fields.append((each, optional, msgspec.UNSET))
     struct = msgspec.defstruct("Input", fields, kw_only=True, forbid_unknown_fields=True)
     docs = docstring_parser.parse(inspect.getdoc(function) or "")
@@ -240,7 +240,7 @@ def _output_schema(returns: Any) -> dict[str, JSON] | None:
 
 
 _NO_DATA = frozenset({Any, str, bytes, object, Capture})
-"""Return hints that promise no structured output: text is stdout, and a capture says for itself what it is."""
+"""Return hints that promise no structured output: text is stdout, and a capture says what it is itself."""
 
 
 def _bare(hint: Any) -> Any:

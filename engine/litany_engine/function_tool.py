@@ -31,7 +31,7 @@ import trio
 from litany_engine.calls import Capture, Context, Executor, Tool, ToolCall
 from litany_engine.function_schema import Signature, ToolDefinitionError, as_json, read_signature
 from litany_engine.tool_name import check_tool_name
-from litany_runtime.outcome import EXIT_CODES, Outcome
+from litany_runtime.outcome import Outcome
 from litany_stubs.words import ToolDeclaration
 
 __all__ = ["FunctionTool", "ToolContext", "ToolDefinitionError", "tool"]
@@ -156,7 +156,7 @@ def _executor(function: Callable[..., Any], name: str, signature: Signature) -> 
         try:
             arguments = signature.arguments(call.input)
         except (msgspec.ValidationError, RecursionError) as error:
-            return _failed(f"{name}: {error}")
+            return Capture.failed(f"{name}: {error}")
         own = _tool_context(context)
         if signature.context_parameter is not None:
             arguments[signature.context_parameter] = own
@@ -164,7 +164,7 @@ def _executor(function: Callable[..., Any], name: str, signature: Signature) -> 
             returned = await (function(**arguments) if is_async else _in_thread(function, arguments, own))
         except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever it raises is its own failure
             _log.debug("tool %s raised", name, exc_info=True)
-            return _failed(f"{name}: {type(error).__name__}: {_message_of(error)}")
+            return Capture.failed(f"{name}: {type(error).__name__}: {_message_of(error)}")
         return _capture(name, returned)
 
     return execute
@@ -216,17 +216,9 @@ def _with_json_data(name: str, capture: Capture, place: str) -> Capture:
         cause = f"{place} contains itself, or is nested too deep"
     except (TypeError, ValueError, NotImplementedError) as error:
         cause = str(error)
-    reason = f"{name} ran to its end, but its answer is no JSON: {cause}"
     return Capture(
-        stderr=f"{reason}\n".encode(),
-        exit_code=EXIT_CODES[Outcome.FAULTED],
-        outcome=Outcome.FAULTED,
-        reason=reason,
+        outcome=Outcome.FAULTED, reason=f"{name} ran to its end, but its answer is no JSON: {cause}"
     )
-
-
-def _failed(message: str) -> Capture:
-    return Capture(stderr=f"{message}\n".encode("utf-8", "backslashreplace"), exit_code=1)
 
 
 def _message_of(error: BaseException) -> str:

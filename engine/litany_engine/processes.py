@@ -26,7 +26,7 @@ from litany_runtime.outcome import Usage
 from litany_runtime.output import Kept
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
 MAX_OUTPUT_BYTES = 10 * MIB
@@ -95,6 +95,7 @@ async def run_process(
     stdin: bytes = b"",
     max_output_bytes: int = MAX_OUTPUT_BYTES,
     grace_s: float = GRACE_S,
+    output: Callable[[str, bytes], None] | None = None,
 ) -> ProcessEnd:
     """Run a program to its end, and to the end of everything it started.
 
@@ -108,6 +109,7 @@ async def run_process(
         stdin: what it may read; offered, so not reading it is no error. Empty: `/dev/null`.
         max_output_bytes: bytes kept of each stream.
         grace_s: seconds between SIGTERM and SIGKILL.
+        output: `output("stdout" | "stderr", chunk)` gets the streams as they come; must not raise.
 
     Returns:
         How it ended. Also when the caller's scope is cancelled while it runs: then within
@@ -122,7 +124,7 @@ async def run_process(
     with ExitStack() as stack:
         pipes = _Pipes(stack, feed=bool(stdin))
         await _ask_for_keeper(pipes)
-        run = _Run(pipes, max_output_bytes, grace_s, program=argv[0], cwd=cwd)
+        run = _Run(pipes, max_output_bytes, grace_s, program=argv[0], cwd=cwd, output=output)
         await run.to_the_end(request, stdin)
         if run.lost:
             with trio.CancelScope(shield=True):  # bounded: one look over the process table
@@ -182,7 +184,16 @@ def _pipe(readers: ExitStack, writers: ExitStack) -> tuple[int, int]:
 class _Run:
     """One running process, seen from the host."""
 
-    def __init__(self, pipes: _Pipes, limit: int, grace_s: float, *, program: str, cwd: Path) -> None:
+    def __init__(
+        self,
+        pipes: _Pipes,
+        limit: int,
+        grace_s: float,
+        *,
+        program: str,
+        cwd: Path,
+        output: Callable[[str, bytes], None] | None,
+    ) -> None:
         self._pipes = pipes
         self._program = program
         self._cwd = cwd
@@ -190,6 +201,8 @@ class _Run:
         self._patience_s = grace_s + keeper.KILL_BOUND_S + ANSWER_BOUND_S
         self._stdout = Kept(limit)
         self._stderr = Kept(limit)
+        self._take_stdout = _taker(self._stdout, "stdout", output)
+        self._take_stderr = _taker(self._stderr, "stderr", output)
         self._frames = bytearray()
         self._asked = trio.Event()
         self._keeper_pid = 0
@@ -218,14 +231,14 @@ class _Run:
                 finally:
                     shield.shield = True
                     serving.cancel()
-        _drain(self._pipes.stdout, self._stdout)
-        _drain(self._pipes.stderr, self._stderr)
+        _drain(self._pipes.stdout, self._take_stdout)
+        _drain(self._pipes.stderr, self._take_stderr)
 
     async def _serve(self, serving: trio.CancelScope, request: bytes, stdin: bytes) -> None:
         with serving:
             async with trio.open_nursery() as nursery:
-                nursery.start_soon(_collect, self._pipes.stdout, self._stdout)
-                nursery.start_soon(_collect, self._pipes.stderr, self._stderr)
+                nursery.start_soon(_collect, self._pipes.stdout, self._take_stdout)
+                nursery.start_soon(_collect, self._pipes.stderr, self._take_stderr)
                 nursery.start_soon(self._feed, stdin)
                 with suppress(OSError):  # a lost keeper is noticed by who reads from it
                     await _send_all(self._pipes.control.fileno(), request)
@@ -321,7 +334,18 @@ class _Run:
         )
 
 
-async def _collect(fd: int, into: Kept) -> None:
+def _taker(kept: Kept, stream: str, output: Callable[[str, bytes], None] | None) -> Callable[[bytes], None]:
+    if output is None:
+        return kept.add
+
+    def take(data: bytes) -> None:
+        kept.add(data)
+        output(stream, data)
+
+    return take
+
+
+async def _collect(fd: int, take: Callable[[bytes], None]) -> None:
     """Read a stream until its end or until we are cancelled."""
     while True:
         await trio.lowlevel.wait_readable(fd)
@@ -331,17 +355,17 @@ async def _collect(fd: int, into: Kept) -> None:
             continue
         if not data:
             return
-        into.add(data)
+        take(data)
 
 
-def _drain(fd: int, into: Kept) -> None:
+def _drain(fd: int, take: Callable[[bytes], None]) -> None:
     """Take what ended processes left in a pipe. Never waits: somebody outside the tree may hold it."""
     with suppress(BlockingIOError):
         for _ in range(_DRAIN_BYTES // _READ_BYTES):
             data = os.read(fd, _READ_BYTES)
             if not data:
                 return
-            into.add(data)
+            take(data)
 
 
 async def _send_all(fd: int, data: bytes) -> None:
