@@ -1,0 +1,179 @@
+"""How one process stops what another runs: a socket in the workspace that dies with whoever listens on it.
+
+Every process that has a workspace open listens on `running/<pid>-<random>.sock`. `litany stop` says to each
+what to stop and is told which calls ended, once their records say so. A file with a process id would have to
+be checked against the reuse of that id, and a signal could only end a whole host; a socket needs neither:
+when nobody listens, nobody is there, and the file is swept away.
+
+One line of JSON each way: `{"stop": "<agent, call or record>" | null}`, `{"stopped": [ids], "error": null}`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import socket
+import struct
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import trio
+
+from litany_engine.door import StopError
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterator
+    from pathlib import Path
+
+FOLDER = "running"
+"""Under the workspace's root, readable by its owner alone: who may connect may stop."""
+
+MAX_LINE_BYTES = 4096
+"""Bytes of a request; a selector is an id or a path in the workspace."""
+
+ANSWER_S = 30.0
+"""How long a process may take to end what it was asked to: the longest grace, and time to write it down."""
+
+_REQUEST_S = 5.0
+_PEER = struct.Struct("3i")  # struct ucred: pid, uid, gid
+
+
+@dataclass(frozen=True, slots=True)
+class Stopped:
+    """What one process did about a stop.
+
+    Attributes:
+        pid: the process, as the kernel names the listener.
+        calls: the calls it stopped, ended and recorded.
+        error: what it could not do, in its words, or "".
+    """
+
+    pid: int
+    calls: tuple[str, ...]
+    error: str = ""
+
+
+async def serve_stops(
+    root: Path,
+    stop: Callable[[str | None], Awaitable[tuple[str, ...]]],
+    task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED,
+) -> None:
+    """Listen for stops of this workspace until cancelled.
+
+    Args:
+        root: the workspace's root folder.
+        stop: raises the flags that a selector names and waits for the ends.
+        task_status: started once a stop can reach this process.
+    """
+    folder = root / FOLDER
+    folder.mkdir(mode=0o700, exist_ok=True)
+    name = f"{os.getpid()}-{secrets.token_hex(4)}"
+    path = folder / f"{name}.sock"
+    listening = trio.socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        with _short_path(folder, name) as address:
+            await listening.bind(address)
+        listening.listen(16)
+        (folder / name).rename(
+            path
+        )  # under its name only now: one that does not answer yet would be swept away
+        task_status.started()
+        await trio.serve_listeners(lambda stream: _answer(stream, stop), [trio.SocketListener(listening)])
+    finally:
+        listening.close()
+        path.unlink(missing_ok=True)
+
+
+async def stop_running(root: Path, selector: str | None, *, answer_s: float = ANSWER_S) -> list[Stopped]:
+    """Stop what runs in a workspace, in whichever processes it runs.
+
+    Args:
+        root: the workspace's root folder.
+        selector: an agent, a call or a record; None for everything.
+        answer_s: how long each process may take.
+
+    Returns:
+        One answer for each process that is there.
+    """
+    answers: list[Stopped] = []
+
+    async def ask(name: str) -> None:
+        answer = await _ask(root / FOLDER, name, selector, answer_s)
+        if answer is not None:
+            answers.append(answer)
+
+    async with trio.open_nursery() as nursery:
+        for path in sorted((root / FOLDER).glob("*.sock")):
+            nursery.start_soon(ask, path.name)
+    return sorted(answers, key=lambda each: each.pid)
+
+
+async def _ask(folder: Path, name: str, selector: str | None, answer_s: float) -> Stopped | None:
+    connection = trio.socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        with _short_path(folder, name) as address:
+            await connection.connect(address)
+    except (ConnectionRefusedError, FileNotFoundError):
+        connection.close()
+        (folder / name).unlink(missing_ok=True)  # its process is gone, and took the listener with it
+        return None
+    async with trio.SocketStream(connection) as stream:
+        pid = _PEER.unpack(connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _PEER.size))[0]
+        with trio.move_on_after(answer_s):
+            try:
+                await stream.send_all(json.dumps({"stop": selector}).encode() + b"\n")
+                answer = json.loads(await _read_line(stream))
+                return Stopped(pid, tuple(answer["stopped"]), answer["error"] or "")
+            except (trio.BrokenResourceError, ValueError, KeyError, TypeError):
+                return Stopped(
+                    pid, (), f"process {pid} ended without an answer; its records say what became of it"
+                )
+        return Stopped(pid, (), f"process {pid} has not ended its calls within {answer_s:g} s")
+
+
+async def _answer(stream: Any, stop: Callable[[str | None], Awaitable[tuple[str, ...]]]) -> None:
+    async with stream:
+        with suppress(trio.BrokenResourceError):
+            try:
+                with trio.fail_after(_REQUEST_S):
+                    request = json.loads(await _read_line(stream))
+                selector = request["stop"]
+            except (trio.TooSlowError, ValueError, KeyError, TypeError):
+                selector = ()
+            if not isinstance(selector, str | None):
+                await _say(
+                    stream, (), 'the request must be one line of JSON: {"stop": "<agent or call>" or null}'
+                )
+                return
+            try:
+                stopped = await stop(selector)
+            except StopError as error:
+                await _say(stream, (), str(error))
+            else:
+                await _say(stream, stopped, None)
+
+
+async def _say(stream: trio.SocketStream, stopped: tuple[str, ...], error: str | None) -> None:
+    await stream.send_all(json.dumps({"stopped": stopped, "error": error}).encode() + b"\n")
+
+
+async def _read_line(stream: trio.SocketStream) -> bytes:
+    line = b""
+    while not line.endswith(b"\n"):
+        chunk = await stream.receive_some(MAX_LINE_BYTES)
+        line += chunk
+        if not chunk or len(line) > MAX_LINE_BYTES * 16:
+            raise ValueError("no line")
+    return line
+
+
+@contextmanager
+def _short_path(folder: Path, name: str) -> Iterator[str]:
+    """An address for a socket in a folder of any length: an address holds 107 bytes, a path may be longer."""
+    descriptor = os.open(folder, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        yield f"/proc/self/fd/{descriptor}/{name}"
+    finally:
+        os.close(descriptor)
