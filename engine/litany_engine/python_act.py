@@ -1,0 +1,166 @@
+"""The python act: run the program a model wrote, and answer the calls it makes through the door.
+
+What it ran and what it could call are in its record before the child starts. Only what the program prints
+comes back; what its calls answered is theirs alone, and in their own records.
+"""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import trio
+
+from litany_engine.calls import CallEnd, Capture, Context, Tool, ToolCall
+from litany_engine.source import encode_source
+from litany_engine.units import parse_duration
+from litany_runtime.outcome import Outcome
+from litany_runtime.program import FilePolicy, Program
+from litany_stubs.words import Refusal, Reply, ToolDeclaration
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable
+    from pathlib import Path
+
+    from litany_runtime.limits import Limits
+    from litany_runtime.supervisor import InnerCall, Supervisor
+    from litany_stubs.words import JSON
+
+PYTHON = "python"
+"""The tool's name."""
+
+_NUMBER = r"[0-9]{1,15}(\.[0-9]{1,6})?"
+_DURATION = rf"^({_NUMBER}h)?({_NUMBER}m)?({_NUMBER}s)?({_NUMBER}ms)?$"
+
+DECLARATION = ToolDeclaration(
+    name=PYTHON,
+    description=(
+        "Run a Python program. It calls the other tools as functions: `import litany_tools`, then for "
+        "example `litany_tools.read_file(path=...)`, which returns a Result with stdout, stderr, exit_code, "
+        "ok and data; a failing tool is a Result, not an exception. Only what the program prints comes back. "
+        "Top-level `await` works. The working directory is yours; there is no network and no other file."
+    ),
+    input_schema={
+        "type": "object",
+        "properties": {
+            "program": {"type": "string", "description": "The program's source text."},
+            "deadline": {
+                "description": 'How long it may run: seconds as a number, or text with a unit ("30s", "5m").',
+                "type": ["number", "string"],
+                "exclusiveMinimum": 0,
+                "pattern": _DURATION,
+                "minLength": 2,
+            },
+        },
+        "required": ["program"],
+        "additionalProperties": False,
+    },
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """Where an agent's programs run.
+
+    Attributes:
+        stubs: the source of `litany_tools` for the agent, from the toolset that the door reads.
+        worktree: the agent's worktree.
+        files: what its programs may do there.
+        limits: what one program may use.
+    """
+
+    stubs: str
+    worktree: Path
+    files: FilePolicy
+    limits: Limits
+
+
+def python_tool(seat: Callable[[str], Seat], supervisor: Callable[[], Awaitable[Supervisor]]) -> Tool:
+    """The `python` tool of a workspace.
+
+    Args:
+        seat: where the programs of an agent run, asked at each call.
+        supervisor: what runs them; started by the first call that needs it.
+    """
+
+    async def execute(call: ToolCall, context: Context) -> Capture:
+        source = encode_source(call.input["program"])
+        if isinstance(source, Refusal):
+            return Capture(outcome=Outcome.REFUSED, refusal=source)
+        place = seat(context.agent)
+        assert context.keep is not None
+        context.keep("program.py", source)
+        context.keep("litany_tools.py", place.stubs)
+        program = Program(source, place.stubs, place.worktree, place.files)
+        return await _run(program, place.limits, context, supervisor)
+
+    return Tool(DECLARATION, execute, composes=True, deadline_s=requested_deadline_s)
+
+
+def requested_deadline_s(arguments: JSON) -> float | None:
+    """The seconds that a checked input of `python` asks for, or None."""
+    asked = arguments.get("deadline")
+    return parse_duration(asked) if isinstance(asked, str) else asked
+
+
+def reply_of(end: CallEnd) -> Reply:
+    """What a program gets for a call: whole streams, and in words what ended it if that was not the tool."""
+    stderr = end.stderr
+    if end.reason:
+        break_line = b"\n" if stderr and not stderr.endswith(b"\n") else b""
+        stderr += break_line + f"{end.outcome}: {end.reason}\n".encode(errors="replace")
+    return Reply(end.outcome, end.exit_code, end.stdout, stderr, end.data, end.refusal)
+
+
+async def _run(
+    program: Program, limits: Limits, context: Context, supervisor: Callable[[], Awaitable[Supervisor]]
+) -> Capture:
+    from litany_runtime.confine import ConfinementError  # noqa: PLC0415  the other acts start without it
+
+    async def answer(inner: InnerCall) -> Reply:
+        assert context.invoke is not None
+        return reply_of(await context.invoke(inner.name, inner.input))
+
+    async with _stop_instead_of_cancel() as stop:
+        try:
+            runs = await supervisor()
+            end = await runs.run(
+                program, limits, answer=answer, deadline=context.deadline, stop=stop, output=context.output
+            )
+        except ConfinementError as error:
+            return Capture(outcome=Outcome.FAULTED, reason=f"the program was not run: {error}")
+    return Capture(
+        stdout=end.stdout,
+        stderr=end.stderr,
+        exit_code=end.exit_code,
+        outcome=end.outcome,
+        usage=end.usage,
+        reason=end.reason,
+        refusal=end.refusal,
+    )
+
+
+@asynccontextmanager
+async def _stop_instead_of_cancel() -> AsyncIterator[trio.Event]:
+    """Turn the cancellation of this task into the program's stop flag.
+
+    A program that is cancelled in the middle would lose what it printed; one that is stopped ends in bounded
+    time and hands it over. The block is shielded, and the supervisor's cascade is what bounds it.
+    """
+    stop = trio.Event()
+
+    async def raise_flag_when_cancelled(
+        task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED,
+    ) -> None:
+        task_status.started()
+        try:
+            await trio.sleep_forever()
+        finally:
+            stop.set()
+
+    async with trio.open_nursery() as nursery:
+        await nursery.start(raise_flag_when_cancelled)
+        with trio.CancelScope(shield=True):
+            yield stop
+        nursery.cancel_scope.cancel()
