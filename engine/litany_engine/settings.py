@@ -72,6 +72,8 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("limits", "threads", count(1), "64", "Threads alive at once, the main one included."),
     Setting("limits", "open_files", count(1), "256", "File descriptors open at once."),
     Setting("limits", "file", size, '"64 MiB"', "Size of any one file it writes."),
+    Setting("limits", "tmp", size, '"64 MiB"', "Size of its private /tmp, which is the host's memory."),
+    Setting("limits", "tmp_files", count(1), "4096", "Files and folders in its private /tmp."),
     Setting("limits", "output", size, '"1 MiB"', "Kept of each stream: half of it head, half tail."),
     Setting("limits", "source", size, '"1 MiB"', "Size of the program text."),
     Setting("limits", "calls", count(0), "10000", "Tool calls in all, refused ones counted."),
@@ -106,14 +108,12 @@ _INTRODUCTIONS = {
     "example; to change one, take away the `# ` before it. A key that is not in this file is an error. "
     'Durations ("500ms", "30s", "5m", "1h30m") and sizes ("4096 B", "64 KiB", "256 MiB") carry their unit.',
     "deadline": "A call ends at the earliest of these, its caller's deadline and what it asks for itself.",
-    "limits": "What one program may use. Past a limit it is refused or ended, as its record says.",
-    "output": "How much of a call's output the model sees at once; `read_tool_output` pages through the "
-    "rest.",
+    "limits": "What one program may use; what goes past a limit is refused or ended.",
+    "output": "How much of a call's output the model sees at once; `read_tool_output` pages the rest.",
     "tools": "Tools besides the built-in ones.",
     "control": "Your own say on each call.",
-    "roles.NAME": "One table for each role, named as you like (take away the `# ` before it too). An agent's "
-    'role is fixed when the agent is added; the first agent\'s is "default", which exists even when it is not '
-    "written here.",
+    "roles.NAME": "One table for each role, named as you like. An agent's role is fixed when it is added; the "
+    'first agent\'s is "default", which exists even when it is not written here.',
 }
 
 
