@@ -1,1 +1,52 @@
-"""What a program reaches: workspace, records, tools, the door, control, the acts, the command line."""
+"""What a program reaches: workspace, records, tools, the door, control, the acts, the command line.
+
+The names a host needs are here. Each is imported when it is asked for, so that a command that needs one of them
+does not pay for all.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from litany_engine.api import OpenWorkspace, open_workspace
+    from litany_engine.blocking import open_workspace as open_workspace_blocking
+    from litany_engine.calls import CallEnd, Capture
+    from litany_engine.function_tool import ToolContext, tool
+    from litany_engine.new_workspace import init_workspace
+
+__all__ = [
+    "CallEnd",
+    "Capture",
+    "OpenWorkspace",
+    "ToolContext",
+    "init_workspace",
+    "open_workspace",
+    "open_workspace_blocking",
+    "tool",
+]
+
+_HOMES = {
+    "CallEnd": ("calls", "CallEnd"),
+    "Capture": ("calls", "Capture"),
+    "OpenWorkspace": ("api", "OpenWorkspace"),
+    "ToolContext": ("function_tool", "ToolContext"),
+    "init_workspace": ("new_workspace", "init_workspace"),
+    "open_workspace": ("api", "open_workspace"),
+    "open_workspace_blocking": ("blocking", "open_workspace"),
+    "tool": ("function_tool", "tool"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module, attribute = _HOMES[name]
+    value = getattr(import_module(f"{__name__}.{module}"), attribute)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOMES})

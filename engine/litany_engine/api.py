@@ -1,0 +1,255 @@
+"""A workspace opened in this process: the Python interface, and what the commands are made of.
+
+    async with open_workspace("work", tools=[weather]) as ws:
+        end = await ws.python("import litany_tools; print(litany_tools.weather(city='Oslo').stdout)")
+
+Everything that is called here goes through the one door. What runs programs is started by the first program,
+so that a call of another tool costs none of it.
+"""
+
+from __future__ import annotations
+
+import math
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import trio
+
+from litany_engine.callers import Caller
+from litany_engine.door import Deadlines, Door
+from litany_engine.python_act import PYTHON, Seat, python_tool
+from litany_engine.stopping import serve_stops
+from litany_engine.toolset import Toolset, toolset
+from litany_engine.units import parse_duration
+from litany_engine.workspace import Workspace, open_workspace_at
+from litany_engine.workspace_tools import workspace_tools
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Iterable
+
+    from litany_engine.callers import Parent
+    from litany_engine.calls import CallEnd, Tool, ToolCall
+    from litany_engine.events import Event
+    from litany_engine.records import Step
+    from litany_engine.workspace import Agent
+    from litany_runtime.limits import Limits
+    from litany_runtime.supervisor import Supervisor
+    from litany_stubs.words import JSON
+
+
+class OpenWorkspace:
+    """A workspace with its door, made by `open_workspace`.
+
+    Attributes:
+        workspace: what is on disk.
+    """
+
+    def __init__(
+        self, workspace: Workspace, tools: Iterable[Tool], limits: Limits | None, services: trio.Nursery
+    ) -> None:
+        config = workspace.config
+        self.workspace = workspace
+        self._limits = limits or config.limits
+        self._services = services
+        self._supervisor: Supervisor | None = None
+        self._starting = trio.Lock()
+        self._agents: dict[str, Agent] = {}
+        self._tools = toolset([*workspace_tools(workspace), python_tool(self._seat, self._programs), *tools])
+        self._toolsets: dict[str, Toolset] = {}
+        deadlines = Deadlines(config.default_deadline_s, config.maximum_deadline_s)
+        consult = None
+        if config.control is not None:
+            from litany_engine.control import consultant  # noqa: PLC0415  most workspaces have no control
+
+            consult = consultant(config.control)
+        self._door = Door(deadlines, consult)
+
+    async def python(
+        self,
+        program: str,
+        *,
+        agent: str | None = None,
+        deadline: float | str | None = None,
+        on_output: Callable[[str, bytes], None] | None = None,
+    ) -> CallEnd:
+        """Run a program as an agent.
+
+        Args:
+            program: its source text.
+            agent: whose tools and worktree it has; the only agent when None.
+            deadline: how long it may run, in seconds or as `"30s"`; the operator's maximum still holds.
+            on_output: `on_output(stream, chunk)` gets what it prints as it prints it.
+
+        Returns:
+            How it ended: outcome, exit code, what it printed, its calls, its usage, and where its record is.
+
+        Raises:
+            WorkspaceError: there is no such agent, or none was named and there are several.
+            RecordError: no step can be opened for it.
+        """
+        asked = {"program": program} if deadline is None else {"program": program, "deadline": deadline}
+        return await self.invoke(PYTHON, asked, agent=agent, on_output=on_output)
+
+    async def invoke(
+        self,
+        name: str,
+        arguments: JSON,
+        *,
+        agent: str | None = None,
+        deadline: float | str | None = None,
+        on_output: Callable[[str, bytes], None] | None = None,
+        call_id: str | None = None,
+    ) -> CallEnd:
+        """Make one call as an agent, in a step of its own.
+
+        Args:
+            name: the tool's name.
+            arguments: its input, a JSON object.
+            agent: who calls; the only agent when None.
+            deadline: how long it may take, in seconds or as `"30s"`.
+            on_output: gets output as it comes, from tools that relay it.
+            call_id: the id of the call when its issuer has one; minted when None.
+
+        Returns:
+            How it ended. A refusal and a failing tool are ends, not exceptions.
+
+        Raises:
+            WorkspaceError: there is no such agent, or none was named and there are several.
+            RecordError: no step can be opened for it.
+        """
+        who = self.agent(agent)
+        step = self.workspace.records.open_step(who.id)
+        seconds = parse_duration(deadline) if isinstance(deadline, str) else deadline
+        return await self._door.invoke(
+            name,
+            arguments,
+            self._caller(who, step),
+            # One outer call a step: numbered as the step is, an id names one call of the agent for good.
+            call_id=f"call_{step.number}" if call_id is None else call_id,
+            deadline=math.inf if seconds is None else trio.current_time() + seconds,
+            output=on_output,
+        )
+
+    async def invoke_inside(
+        self, parent: Parent, step: Step, name: str, arguments: JSON, call_id: str | None = None
+    ) -> CallEnd:
+        """Make one call in the name of a call that runs in another process of this workspace.
+
+        Args:
+            parent: that call.
+            step: the step that holds its record.
+            name: the tool's name.
+            arguments: its input.
+            call_id: an id of the form `<parent>-<k>`; minted when None.
+        """
+        caller = replace(self._caller(self.agent(step.agent), step), parent=parent)
+        return await self._door.invoke(name, arguments, caller, call_id=call_id)
+
+    async def stop(self, selector: str | None = None) -> tuple[str, ...]:
+        """Raise the stop flag of what runs in this process and wait until its ends are recorded.
+
+        Args:
+            selector: an agent (its descendants are covered), a call's id or its record; None for everything.
+
+        Returns:
+            The ids of the outermost calls that were stopped.
+
+        Raises:
+            StopError: the id names several calls.
+        """
+        return await self._door.stop(selector)
+
+    def running(self) -> tuple[ToolCall, ...]:
+        """The calls in flight in this process."""
+        return self._door.running()
+
+    def watch(self, watcher: Callable[[Event], None]) -> Callable[[], None]:
+        """Tell `watcher` of every call's start, progress and end; returns what ends it."""
+        return self._door.watch(watcher)
+
+    def agent(self, agent: str | None = None) -> Agent:
+        """An agent of the workspace; without an id, the only one.
+
+        Raises:
+            WorkspaceError: there is no such agent, or none was named and there are several.
+        """
+        found = self._agents.get(agent or "")
+        if found is None:
+            found = self._agents[agent or ""] = self.workspace.agent(agent)
+            self._agents[found.id] = found
+        return found
+
+    def toolset(self, agent: str | None = None) -> Toolset:
+        """What the door permits an agent at this moment."""
+        role = self.agent(agent).role
+        found = self._toolsets.get(role)
+        if found is None:
+            found = self._toolsets[role] = self._tools.granted(self.workspace.config.role(role).grant)
+        return found
+
+    def _caller(self, agent: Agent, step: Step) -> Caller:
+        return Caller(
+            workspace=self.workspace.root,
+            agent=agent.id,
+            role=agent.role,
+            cwd=self.workspace.cwd(agent.id),
+            toolset=self.toolset(agent.id),
+            step=step,
+        )
+
+    def _seat(self, agent: str) -> Seat:
+        return Seat(
+            stubs=self.toolset(agent).stubs(),
+            worktree=self.workspace.worktree(agent),
+            files=self.workspace.config.role(self.agent(agent).role).files,
+            limits=self._limits,
+        )
+
+    async def _programs(self) -> Supervisor:
+        async with self._starting:
+            if self._supervisor is None:
+                self._supervisor = await self._services.start(self._keep_supervisor)
+            return self._supervisor
+
+    async def _keep_supervisor(self, task_status: trio.TaskStatus[Supervisor]) -> None:
+        from litany_runtime.confine import Isolation  # noqa: PLC0415  only programs need it
+        from litany_runtime.setup import Setup  # noqa: PLC0415
+        from litany_runtime.supervisor import open_supervisor  # noqa: PLC0415
+
+        config = self.workspace.config
+        setup = Setup(self.workspace.worktrees, Isolation(config.isolation), config.modules)
+        async with open_supervisor(setup) as supervisor:
+            task_status.started(supervisor)
+            await trio.sleep_forever()
+
+
+@asynccontextmanager
+async def open_workspace(
+    path: Path | str | Workspace, *, tools: Iterable[Tool] = (), limits: Limits | None = None
+) -> AsyncIterator[OpenWorkspace]:
+    """Open a workspace for as long as the block lasts.
+
+    Args:
+        path: its folder, made before by `litany init` or `init_workspace`.
+        tools: more tools, for this process: functions under `@tool`.
+        limits: what one program may use, instead of what `litany.toml` says.
+
+    Raises:
+        WorkspaceError: it is no workspace.
+        ConfigError: its `litany.toml` is not understood.
+        ToolsetError, SchemaError, DescriptorError: its tools cannot stand together.
+    """
+    workspace = path if isinstance(path, Workspace) else open_workspace_at(Path(path))
+    raised: Exception | None = None
+    async with trio.open_nursery() as services:
+        opened = OpenWorkspace(workspace, tools, limits, services)
+        await services.start(serve_stops, workspace.root, opened.stop)
+        try:
+            yield opened
+        except Exception as error:  # noqa: BLE001  raised again below, outside the nursery that would wrap it
+            raised = error
+        services.cancel_scope.cancel()
+    if raised is not None:
+        raise raised

@@ -1,0 +1,139 @@
+"""The Python interface for hosts that do not run trio: the same calls, each waiting for its answer.
+
+    from litany_engine.blocking import open_workspace
+
+    with open_workspace("work", tools=[weather]) as ws:
+        end = ws.python("print('hello')", deadline="30s")
+
+One thread runs trio for as long as the block lasts; calls may come from any other thread, several at once.
+An asyncio host awaits `asyncio.to_thread(ws.python, program)`.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+from concurrent.futures import Future
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import trio
+
+from litany_engine.api import OpenWorkspace
+from litany_engine.api import open_workspace as open_workspace_in_trio
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterable, Iterator
+    from pathlib import Path
+
+    from litany_engine.calls import CallEnd, Tool
+    from litany_engine.workspace import Workspace
+    from litany_runtime.limits import Limits
+    from litany_stubs.words import JSON
+
+T = TypeVar("T")
+
+
+class BlockingWorkspace:
+    """An opened workspace whose calls block; made by `open_workspace`."""
+
+    def __init__(self, opened: OpenWorkspace, jobs: trio.Nursery, token: trio.lowlevel.TrioToken) -> None:
+        self._opened = opened
+        self._jobs = jobs
+        self._token = token
+
+    @property
+    def workspace(self) -> Workspace:
+        """What is on disk."""
+        return self._opened.workspace
+
+    def python(
+        self,
+        program: str,
+        *,
+        agent: str | None = None,
+        deadline: float | str | None = None,
+        on_output: Callable[[str, bytes], None] | None = None,
+    ) -> CallEnd:
+        """Run a program as an agent; see `OpenWorkspace.python`. `on_output` is called in trio's thread."""
+        return self._wait(
+            lambda: self._opened.python(program, agent=agent, deadline=deadline, on_output=on_output)
+        )
+
+    def invoke(
+        self, name: str, arguments: JSON, *, agent: str | None = None, deadline: float | str | None = None
+    ) -> CallEnd:
+        """Make one call as an agent; see `OpenWorkspace.invoke`."""
+        return self._wait(lambda: self._opened.invoke(name, arguments, agent=agent, deadline=deadline))
+
+    def stop(self, selector: str | None = None) -> tuple[str, ...]:
+        """Stop what runs, from any thread; see `OpenWorkspace.stop`."""
+        return self._wait(lambda: self._opened.stop(selector))
+
+    def _wait(self, work: Callable[[], Awaitable[T]]) -> T:
+        answer: Future[T] = Future()
+        scope = trio.CancelScope()
+        self._in_trio(lambda: self._jobs.start_soon(_job, work, scope, answer))
+        try:
+            return answer.result()
+        except KeyboardInterrupt:
+            # The waiting thread is asked to leave: what it waits for is stopped, and its end is recorded.
+            self._in_trio(scope.cancel)
+            answer.exception()
+            raise
+
+    def _in_trio(self, do: Callable[[], object]) -> None:
+        try:
+            self._token.run_sync_soon(do)
+        except trio.RunFinishedError:
+            raise RuntimeError("the workspace is closed: make calls inside its `with` block") from None
+
+
+@contextmanager
+def open_workspace(
+    path: Path | str | Workspace, *, tools: Iterable[Tool] = (), limits: Limits | None = None
+) -> Iterator[BlockingWorkspace]:
+    """Open a workspace for as long as the block lasts; at its end, what still runs is stopped.
+
+    Args and errors are those of `litany_engine.api.open_workspace`.
+    """
+    opened: queue.SimpleQueue[BlockingWorkspace | BaseException] = queue.SimpleQueue()
+    leave = trio.Event()
+
+    async def serve() -> None:
+        async with (
+            open_workspace_in_trio(path, tools=tools, limits=limits) as ws,
+            trio.open_nursery() as jobs,
+        ):
+            opened.put(BlockingWorkspace(ws, jobs, trio.lowlevel.current_trio_token()))
+            await leave.wait()
+            jobs.cancel_scope.cancel()
+
+    def run() -> None:
+        try:
+            trio.run(serve)
+        except BaseException as error:  # noqa: BLE001  handed to the thread that opens or closes
+            opened.put(error)
+
+    thread = threading.Thread(target=run, name="litany", daemon=True)
+    thread.start()
+    first = opened.get()
+    if isinstance(first, BaseException):
+        thread.join()
+        raise first
+    try:
+        yield first
+    finally:
+        first._in_trio(leave.set)  # noqa: SLF001  one idea, a class and the function that makes it
+        thread.join()
+
+
+async def _job(work: Callable[[], Awaitable[Any]], scope: trio.CancelScope, answer: Future[Any]) -> None:
+    with scope:
+        try:
+            answer.set_result(await work())
+        except Exception as error:  # noqa: BLE001  it belongs to the thread that waits
+            answer.set_exception(error)
+        except BaseException:
+            answer.set_exception(RuntimeError("the workspace was closed, or the wait for this call given up"))
+            raise
