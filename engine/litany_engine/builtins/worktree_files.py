@@ -1,0 +1,242 @@
+"""Files of one agent's worktree, opened so that no path and no race leads out of it.
+
+A confined program can rename folders and plant symbolic links while we look, so a path that was checked and
+then opened may be another path by then. Here the kernel does both at once: `openat2` with RESOLVE_BENEATH
+follows links and `..` as long as they stay below the worktree, and refuses the rest. What is changed is
+changed by a name in an opened folder, never by a path.
+
+Why nothing outside is reachable: a program calls these tools through the door, and must not reach further
+through them than its own confinement lets it. An agent whose grant has `bash` can read elsewhere with that.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+import posixpath
+import stat
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Self
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+PROGRAM_VIEW = "/worktree"
+"""Where a confined program sees its worktree; an absolute path that it made of it means the same file."""
+
+RACE_ATTEMPTS = 64
+"""Tries to resolve a path while folders on it are being renamed: the kernel asks to try again."""
+
+_OPENAT2 = 437  # the same on every architecture
+_RESOLVE_NO_MAGICLINKS = 0x02
+_RESOLVE_BENEATH = 0x08
+_GIT = ".git"
+
+
+class _OpenHow(ctypes.Structure):
+    _fields_ = (("flags", ctypes.c_uint64), ("mode", ctypes.c_uint64), ("resolve", ctypes.c_uint64))
+
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+class FileRefusedError(ValueError):
+    """A path that is not for a tool to touch, or a file that it cannot use: which, and why."""
+
+
+class WorktreeFiles:
+    """The files that one call may reach. A context manager: it holds the worktree open.
+
+    Args:
+        worktree: the agent's worktree.
+        cwd: the agent's working directory; relative paths start there.
+    """
+
+    def __init__(self, worktree: Path, cwd: Path) -> None:
+        self._worktree = worktree
+        self._cwd = cwd
+
+    def __enter__(self) -> Self:
+        try:
+            self._root = os.open(self._worktree, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+        except OSError as error:
+            raise FileRefusedError(f"the agent's worktree {self._worktree}: {error.strerror}") from error
+        self._real = _path_of(self._root)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._root)
+
+    def read(self, path: str, max_bytes: int) -> tuple[bytes, int]:
+        """Read a regular file.
+
+        Args:
+            path: the file, relative to the working directory, or absolute within the worktree.
+            max_bytes: read no more than this.
+
+        Returns:
+            The first `max_bytes` bytes, and the size: what the file system says, or what was read if more.
+
+        Raises:
+            FileRefusedError: outside the worktree, missing, not permitted, or no regular file.
+        """
+        # Not blocking: to open a named pipe would else wait for a writer.
+        fd = self._open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY)
+        try:
+            self._refuse_git(fd, path)
+            status = os.fstat(fd)
+            _refuse_irregular(status, path)
+            content = b"".join(_chunks(fd, max_bytes))
+        finally:
+            os.close(fd)
+        return content, max(status.st_size, len(content))
+
+    @contextmanager
+    def parent(self, path: str, *, make: bool = False) -> Iterator[tuple[int, str]]:
+        """Open the folder that holds, or would hold, `path`: a change by name in it cannot land elsewhere.
+
+        Args:
+            path: as for `read`; its last part is not looked at and need not exist.
+            make: make the folders that are missing.
+
+        Yields:
+            The folder's descriptor, open in the block only, and the name in it.
+
+        Raises:
+            FileRefusedError: as for `read`, or the path names no file.
+            FileNotFoundError: the folder is missing and is not to be made.
+        """
+        folder, name = posixpath.split(self._relative(path))
+        if name in {"", ".", ".."}:
+            raise FileRefusedError(f"{path!r} names a folder, not a file")
+        parts = [each for each in folder.split("/") if each]
+        for end in range(1, len(parts) + 1) if make else ():
+            self._make_folder("/".join(parts[:end]), path)
+        try:
+            fd = self._openat2(folder or ".", os.O_PATH | os.O_DIRECTORY)
+        except FileNotFoundError:
+            raise
+        except OSError as error:
+            raise FileRefusedError(self._why(error, path)) from error
+        try:
+            self._refuse_git(fd, path, name)
+            yield fd, name
+        finally:
+            os.close(fd)
+
+    def status(self, path: str) -> os.stat_result | None:
+        """What stands at `path` itself, a link not followed; None when nothing does.
+
+        Raises:
+            FileRefusedError: as for `parent`.
+        """
+        try:
+            with self.parent(path) as (fd, name):
+                return os.stat(name, dir_fd=fd, follow_symlinks=False)
+        except FileNotFoundError:
+            return None
+
+    def place(self, path: str) -> tuple[int, int, str] | None:
+        """What is the same for two paths that name one file by different ways; None when its folder is missing.
+
+        Raises:
+            FileRefusedError: as for `parent`.
+        """
+        try:
+            with self.parent(path) as (fd, name):
+                folder = os.fstat(fd)
+                return folder.st_dev, folder.st_ino, name
+        except FileNotFoundError:
+            return None
+
+    def _make_folder(self, folder: str, path: str) -> None:
+        try:
+            os.close(self._openat2(folder, os.O_PATH | os.O_DIRECTORY))
+        except FileNotFoundError:
+            above, name = posixpath.split(folder)
+            fd = self._openat2(above or ".", os.O_PATH | os.O_DIRECTORY)
+            try:
+                self._refuse_git(fd, path, name)
+                os.mkdir(name, dir_fd=fd)
+            except FileExistsError as error:  # a link to nowhere
+                raise FileRefusedError(f"{path!r}: {name!r} on the way is no folder") from error
+            finally:
+                os.close(fd)
+        except OSError as error:
+            raise FileRefusedError(self._why(error, path)) from error
+
+    def _open(self, path: str, flags: int) -> int:
+        try:
+            return self._openat2(self._relative(path), flags)
+        except OSError as error:
+            raise FileRefusedError(self._why(error, path)) from error
+
+    def _relative(self, path: str) -> str:
+        """The path from the worktree's root, links and `..` still in it: only the kernel resolves those."""
+        if not path or "\0" in path:
+            raise FileRefusedError(f"{path!r} is no path")
+        if path.startswith("/"):
+            for root in (str(self._worktree), self._real, PROGRAM_VIEW):
+                if path == root or path.startswith(f"{root}/"):
+                    return path[len(root) :].strip("/") or "."
+            raise FileRefusedError(self._outside(path))
+        cwd = os.path.realpath(self._cwd)
+        if cwd != self._real and not cwd.startswith(f"{self._real}/"):
+            raise FileRefusedError(
+                f"{path!r} starts at the working directory {cwd}, which is outside the agent's worktree "
+                f"{self._real}; give an absolute path within the worktree"
+            )
+        return posixpath.join(cwd[len(self._real) :].strip("/"), path)
+
+    def _openat2(self, relative: str, flags: int) -> int:
+        how = _OpenHow(flags | os.O_CLOEXEC, 0, _RESOLVE_BENEATH | _RESOLVE_NO_MAGICLINKS)
+        for _ in range(RACE_ATTEMPTS):
+            fd: int = _libc.syscall(
+                ctypes.c_long(_OPENAT2),
+                ctypes.c_long(self._root),
+                ctypes.c_char_p(os.fsencode(relative)),
+                ctypes.byref(how),
+                ctypes.c_size_t(ctypes.sizeof(how)),
+            )
+            if fd >= 0:
+                return fd
+            number = ctypes.get_errno()
+            if number not in {errno.EAGAIN, errno.EINTR}:
+                break
+        raise OSError(number, os.strerror(number))
+
+    def _refuse_git(self, fd: int, path: str, name: str = "") -> None:
+        """`.git` says whose worktree it is; a program does not see it, and neither do its tools."""
+        real = posixpath.join(_path_of(fd), name)
+        git = f"{self._real}/{_GIT}"
+        if real == git or real.startswith(f"{git}/"):
+            raise FileRefusedError(f"{path!r} belongs to git, and is not for tools")
+
+    def _why(self, error: OSError, path: str) -> str:
+        if error.errno == errno.EXDEV:
+            return self._outside(path)
+        if error.errno == errno.ENXIO:  # a socket
+            return f"{path!r} is no regular file"
+        return f"{path!r}: {error.strerror}"
+
+    def _outside(self, path: str) -> str:
+        return f"{path!r} lies outside the agent's worktree {self._real}; this tool works within it"
+
+
+def _path_of(fd: int) -> str:
+    return os.readlink(f"/proc/self/fd/{fd}")  # noqa: PTH115 - the kernel's text, which Path would interpret
+
+
+def _refuse_irregular(status: os.stat_result, path: str) -> None:
+    if stat.S_ISDIR(status.st_mode):
+        raise FileRefusedError(f"{path!r} is a folder")
+    if not stat.S_ISREG(status.st_mode):
+        raise FileRefusedError(f"{path!r} is no regular file")
+
+
+def _chunks(fd: int, left: int) -> Iterator[bytes]:
+    while left > 0 and (data := os.read(fd, min(left, 1 << 20))):
+        left -= len(data)
+        yield data
