@@ -75,7 +75,7 @@ class InnerCall:
 class Supervisor:
     """Runs programs; made by `open_supervisor`."""
 
-    def __init__(self, setup: Setup, services: trio.Nursery) -> None:
+    def __init__(self, setup: Setup, services: _Services) -> None:
         self._setup = setup
         self._services = services
         self._zygote: Zygote | None = None
@@ -122,17 +122,24 @@ class Supervisor:
             ZygoteError: none can be had.
             confine.ConfinementError: a layer that the isolation asks for cannot be had.
         """
+        return await self._waiting_child(kind) or await (await self._running_zygote()).spawn(kind)
+
+    def release(self, kind: Kind) -> None:
+        """A program of this kind has ended: have children wait for the next ones.
+
+        Not when one is taken, because forking would keep the zygote from telling that a child has ended.
+        """
+        if self._setup.warm:
+            self._services.attend(self._refill, kind)
+
+    async def _waiting_child(self, kind: Kind) -> Child | None:
         waiting = self._warm.get(kind)
-        try:
-            while waiting:
-                child = waiting.popleft()
-                if not child.gone.is_set():
-                    return child
-                await child.close()
-            return await (await self._running_zygote()).spawn(kind)
-        finally:
-            if self._setup.warm:
-                self._services.start_soon(self._refill, kind)
+        while waiting:
+            child = waiting.popleft()
+            if not child.gone.is_set():
+                return child
+            await child.close()
+        return None
 
     async def _refill(self, kind: Kind) -> None:
         """Bring the children that wait for a kind back to their number; the kind used last stays longest."""
@@ -149,7 +156,7 @@ class Supervisor:
         async with self._starting:
             if self._zygote is None or self._zygote.dead:
                 self._zygote = await Zygote.start(self._setup)
-                self._services.start_soon(self._zygote.serve)
+                self._services.attend(self._zygote.serve)
             return self._zygote
 
     async def discard(self, child: Child) -> None:
@@ -164,12 +171,20 @@ class Supervisor:
 
     def attend(self, task: Callable[..., Awaitable[None]], *arguments: object) -> None:
         """Run a task that outlives the caller's cancellation, until the supervisor closes."""
-        self._services.start_soon(task, *arguments)
+        self._services.attend(task, *arguments)
 
     def end(self) -> None:
-        """End the zygote and everything under it."""
+        """End the zygote and everything under it; the next program gets another."""
         if self._zygote is not None:
             self._zygote.kill()
+
+    async def let_go(self) -> None:
+        """Close the descriptors of the children that still wait; the zygote must be dead."""
+        with trio.CancelScope(shield=True):
+            while self._warm:
+                _, waiting = self._warm.popitem()
+                for child in waiting:
+                    await child.close()
 
 
 _MAX_KINDS = 16
@@ -179,23 +194,52 @@ _MAX_KINDS = 16
 @asynccontextmanager
 async def open_supervisor(setup: Setup) -> AsyncIterator[Supervisor]:
     """A supervisor for as long as the block lasts; its zygote starts with the first program."""
-    # The services outlive the cancellation of the block: a run that is cancelled still needs them to see its
-    # child end.
-    async with trio.open_nursery() as outer:
-        services: trio.Nursery = await outer.start(_serve)
-        supervisor = Supervisor(setup, services)
+    services = await _Services.start()
+    supervisor = Supervisor(setup, services)
+    try:
+        yield supervisor
+    finally:
+        supervisor.end()
+        await services.close()
+        await supervisor.let_go()
+
+
+class _Services:
+    """Tasks that outlive the cancellation of the block: a cancelled run needs them to see its child end.
+
+    They live in a system task and not in a nursery around the block, which would wrap every exception of the
+    block into a group.
+    """
+
+    def __init__(self) -> None:
+        self._nursery: trio.Nursery | None = None
+        self._started = trio.Event()
+        self._closed = trio.Event()
+
+    @classmethod
+    async def start(cls) -> _Services:
+        self = cls()
+        trio.lowlevel.spawn_system_task(self._serve)
+        await self._started.wait()
+        return self
+
+    async def _serve(self) -> None:
         try:
-            yield supervisor
+            async with trio.open_nursery() as self._nursery:
+                self._started.set()
+                await trio.sleep_forever()
         finally:
-            supervisor.end()
-            services.cancel_scope.cancel()
+            self._closed.set()
 
+    def attend(self, task: Callable[..., Awaitable[None]], *arguments: object) -> None:
+        assert self._nursery is not None
+        self._nursery.start_soon(task, *arguments)
 
-async def _serve(task_status: trio.TaskStatus[trio.Nursery]) -> None:
-    with trio.CancelScope(shield=True):
-        async with trio.open_nursery() as services:
-            task_status.started(services)
-            await trio.sleep_forever()
+    async def close(self) -> None:
+        assert self._nursery is not None
+        self._nursery.cancel_scope.cancel()
+        with trio.CancelScope(shield=True):
+            await self._closed.wait()
 
 
 class _Run:
@@ -406,6 +450,7 @@ class _Run:
             for each in self._drained.values():
                 await each.wait()
         await child.close()
+        self._supervisor.release(child.kind)
 
     def _end(self, child: Child | None) -> ProgramEnd:
         outcome, exit_code, reason = self._verdict(child)
@@ -443,7 +488,8 @@ class _Run:
             return Outcome.FAULTED, EXIT_CODES[Outcome.FAULTED], "the zygote died while the program ran"
         status = child.exited.status
         if os.WIFSIGNALED(status):
-            reason = confine.explain_death(status, child.exited.cpu_s, child.exited.peak_memory_bytes, limits)
+            used = Usage(child.exited.cpu_s, child.exited.peak_memory_bytes)
+            reason = confine.explain_death(status, used, limits)
             return Outcome.KILLED, 128 + os.WTERMSIG(status), reason
         exit_code = os.WEXITSTATUS(status)
         if self._last is None and exit_code == EXIT_CODES[Outcome.FAULTED]:

@@ -153,6 +153,7 @@ class Zygote:
             isolation=setup.isolation,
             read_only=confine.read_only_paths(setup.modules),
             worktrees=setup.worktree_root,
+            supervisor=os.getpid(),
         )
         await self._send(orders.Begin(plan.to_json(), list(setup.modules), setup.language_layer))
         answer = None

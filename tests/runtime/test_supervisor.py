@@ -1,0 +1,331 @@
+"""A program runs in a child, its calls are answered, and it ends in time, whatever it does."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+import trio
+from conftest import Bench, open_bench
+
+from litany_runtime.limits import MIB, Limits
+from litany_runtime.outcome import Outcome
+from litany_runtime.supervisor import InnerCall
+from litany_stubs.words import Refusal, Reply
+
+
+def with_bench(test: Callable[..., Awaitable[None]]) -> Callable[..., None]:
+    """Run an async test with a bench that has a worktree."""
+
+    def run(tmp_path: Path, **kwargs: Any) -> None:
+        async def main() -> None:
+            async with open_bench(tmp_path) as bench:
+                await test(bench, **kwargs)
+
+        trio.run(main)
+
+    run.__name__ = test.__name__
+    run.__doc__ = test.__doc__
+    return run
+
+
+@with_bench
+async def test_what_a_program_prints_comes_back_on_the_stream_it_printed_to(bench: Bench) -> None:
+    end = await bench.run("import sys\nprint(1)\nprint('é', file=sys.stderr)")
+    assert (end.outcome, end.exit_code, end.stdout, end.stderr) == (
+        Outcome.COMPLETED,
+        0,
+        b"1\n",
+        "é\n".encode(),
+    )
+    assert end.usage.cpu_s > 0
+    assert end.usage.peak_memory_bytes > MIB
+
+
+@with_bench
+async def test_output_is_relayed_while_the_program_runs(bench: Bench) -> None:
+    seen = trio.Event()
+
+    def output(stream: str, data: bytes) -> None:
+        assert (stream, data) == ("stdout", b"first\n")
+        seen.set()
+
+    async def answer(_: InnerCall) -> Reply:
+        await seen.wait()  # it would wait for ever if output came only at the end
+        return Reply("completed", 0)
+
+    source = "import litany_tools\nprint('first')\nlitany_tools.echo(text='x')"
+    end = await bench.run(source, answer=answer, output=output)
+    assert end.outcome is Outcome.COMPLETED
+
+
+@with_bench
+async def test_calls_are_answered_and_counted(bench: Bench) -> None:
+    end = await bench.run(
+        "import litany_tools\nfor n in range(3): print(litany_tools.echo(text=f'<{n}>').stdout)"
+    )
+    assert end.stdout == b"<0>\n<1>\n<2>\n"
+    assert end.usage.calls == 3
+
+
+@with_bench
+async def test_a_refusal_is_a_value_and_the_program_goes_on(bench: Bench) -> None:
+    async def refuse(_: InnerCall) -> Reply:
+        return Reply("refused", 126, refusal=Refusal("grant", "echo is not granted"))
+
+    end = await bench.run(
+        "import litany_tools\nr = litany_tools.echo(text='')\nprint(r.ok, r.exit_code, r.refusal.gate)",
+        answer=refuse,
+    )
+    assert end.stdout == b"False 126 grant\n"
+
+
+@with_bench
+async def test_an_exception_in_the_host_s_answer_is_a_faulted_call_not_a_dead_supervisor(
+    bench: Bench,
+) -> None:
+    async def broken(_: InnerCall) -> Reply:
+        raise RuntimeError("the host broke")
+
+    end = await bench.run(
+        "import litany_tools\nr = litany_tools.echo(text='')\nprint(r.exit_code, r.stderr)", answer=broken
+    )
+    assert end.stdout.startswith(b"125 ")
+    assert b"the host broke" in end.stdout
+
+
+@with_bench
+async def test_top_level_await_and_async_calls_work(bench: Bench) -> None:
+    end = await bench.run(
+        "import asyncio\nfrom litany_tools import aio\n"
+        "async def main():\n    return await asyncio.gather(*(aio.echo(text=str(n)) for n in range(20)))\n"
+        "print([r.stdout for r in await main()] == [str(n) for n in range(20)])"
+    )
+    assert (end.stdout, end.stderr) == (b"True\n", b"")
+
+
+@with_bench
+async def test_main_guard_holds_and_stdin_is_empty(bench: Bench) -> None:
+    end = await bench.run("import sys\nif __name__ == '__main__':\n    print(repr(sys.stdin.read()))")
+    assert (end.stdout, end.stderr) == (b"''\n", b"")
+
+
+@with_bench
+async def test_a_program_that_raises_shows_its_own_lines_and_no_frame_of_ours(bench: Bench) -> None:
+    end = await bench.run("print('before')\ndef f(x):\n    return 1 / x\nf(0)\n")
+    assert (end.outcome, end.exit_code, end.stdout) == (Outcome.FAILED, 1, b"before\n")
+    text = end.stderr.decode()
+    assert 'File "program.py", line 4, in <module>' in text
+    assert "return 1 / x" in text
+    assert text.endswith("ZeroDivisionError: division by zero\n")
+    assert "litany_runtime" not in text
+
+
+@pytest.mark.parametrize(
+    ("source", "code"),
+    [
+        ("raise SystemExit", 0),
+        ("import sys; sys.exit(3)", 3),
+        ("raise SystemExit('no')", 1),
+        ("import sys; sys.exit(-1)", 255),
+    ],
+)
+def test_exit_codes_are_cpython_s(tmp_path: Path, source: str, code: int) -> None:
+    async def main() -> None:
+        async with open_bench(tmp_path) as bench:
+            end = await bench.run(source)
+            assert end.exit_code == code
+            assert end.outcome is (Outcome.FAILED if code else Outcome.COMPLETED)
+
+    trio.run(main)
+
+
+@with_bench
+async def test_a_loop_past_its_deadline_ends_in_time_and_keeps_its_output(bench: Bench) -> None:
+    await bench.run("pass")
+    began = trio.current_time()
+    end = await bench.run("print('kept')\nwhile True: pass", deadline_s=0.5)
+    assert (end.outcome, end.exit_code) == (Outcome.TIMED_OUT, 124)
+    assert end.stdout == b"kept\n"
+    assert trio.current_time() - began < 5  # a bound for a loaded machine; the benchmark measures
+
+
+@with_bench
+async def test_c_code_past_its_deadline_is_killed(bench: Bench) -> None:
+    end = await bench.run("print('kept')\nsum(range(10**12))", deadline_s=0.5)
+    assert (end.outcome, end.exit_code, end.stdout) == (Outcome.TIMED_OUT, 124, b"kept\n")
+
+
+@with_bench
+async def test_a_stopped_program_runs_its_finally_blocks_and_keeps_what_it_printed(bench: Bench) -> None:
+    stop = trio.Event()
+
+    def output(_: str, data: bytes) -> None:
+        if b"started" in data:
+            stop.set()
+
+    source = "try:\n    print('started')\n    while True: pass\nfinally:\n    print('cleaned')"
+    end = await bench.run(source, stop=stop, output=output)
+    assert (end.outcome, end.exit_code, end.stdout) == (Outcome.STOPPED, 143, b"started\ncleaned\n")
+
+
+@with_bench
+async def test_a_program_that_swallows_the_stop_is_killed_after_the_grace(bench: Bench) -> None:
+    stop = trio.Event()
+    source = (
+        "print('on')\nwhile True:\n    try:\n        while True: pass\n    except BaseException: print('no')"
+    )
+    end = await bench.run(source, stop=stop, limits=Limits(grace_s=0.2), output=lambda *_: stop.set())
+    assert end.outcome is Outcome.STOPPED
+    assert end.stdout.startswith(b"on\n")
+
+
+@with_bench
+async def test_a_stop_before_the_start_runs_nothing(bench: Bench) -> None:
+    stop = trio.Event()
+    stop.set()
+    end = await bench.run("print('ran')", stop=stop)
+    assert (end.outcome, end.stdout) == (Outcome.STOPPED, b"")
+
+
+@with_bench
+async def test_calls_in_flight_are_cancelled_when_the_program_is(bench: Bench) -> None:
+    cancelled: list[str] = []
+
+    async def answer(call: InnerCall) -> Reply:
+        try:
+            await trio.sleep_forever()
+        finally:
+            cancelled.append(call.name)
+        raise AssertionError
+
+    end = await bench.run("import litany_tools\nlitany_tools.nap()", answer=answer, deadline_s=0.5)
+    assert end.outcome is Outcome.TIMED_OUT
+    assert cancelled == ["nap"]
+
+
+@with_bench
+async def test_a_program_is_not_complete_while_a_call_it_did_not_wait_for_is_running(bench: Bench) -> None:
+    finished: list[str] = []
+
+    async def answer(call: InnerCall) -> Reply:
+        await trio.sleep(0.3)
+        finished.append(call.name)
+        return Reply("completed", 0)
+
+    source = (
+        "import threading, litany_tools\n"
+        "threading.Thread(target=litany_tools.echo, kwargs={'text': 'x'}, daemon=True).start()\n"
+        "import time; time.sleep(0.1)"
+    )
+    end = await bench.run(source, answer=answer)
+    assert end.outcome is Outcome.COMPLETED, end.stderr
+    assert finished == ["echo"]
+
+
+@with_bench
+async def test_nothing_of_one_program_reaches_the_next(bench: Bench) -> None:
+    await bench.run(
+        "import builtins_of_mine"
+        if False
+        else "leak = 1\nimport json\ntry:\n    json.leak = 1\nexcept Exception: pass"
+    )
+    end = await bench.run("import json\nprint('leak' in dir(), hasattr(json, 'leak'))")
+    assert end.stdout == b"False False\n", end
+
+
+@with_bench
+async def test_one_allocation_over_the_memory_limit_is_a_memory_error(bench: Bench) -> None:
+    end = await bench.run("print('kept')\nx = 'a' * 10**10", limits=Limits(memory_bytes=64 * MIB))
+    assert (end.outcome, end.exit_code, end.stdout) == (Outcome.FAILED, 1, b"kept\n")
+    assert b"MemoryError" in end.stderr
+    assert end.reason == "memory limit 64 MiB"
+
+
+@with_bench
+async def test_a_flood_of_output_is_kept_at_both_ends(bench: Bench) -> None:
+    source = "for n in range(200_000): print(n)"
+    end = await bench.run(source, limits=Limits(output_bytes=1000))
+    assert end.outcome is Outcome.COMPLETED
+    assert end.stdout.startswith(b"0\n1\n2\n")
+    assert end.stdout.endswith(b"199999\n")
+    assert b"bytes dropped here: output limit" in end.stdout
+    assert len(end.stdout) < 1200
+
+
+@with_bench
+async def test_a_source_over_the_limit_is_refused_before_a_child_is_taken(bench: Bench) -> None:
+    end = await bench.run(b"#" * 2000, limits=Limits(source_bytes=1000))
+    assert (end.outcome, end.exit_code) == (Outcome.REFUSED, 126)
+    assert end.refusal is not None
+    assert "source_bytes" in end.refusal.reason
+
+
+@with_bench
+async def test_the_policy_s_refusal_names_the_line(bench: Bench) -> None:
+    end = await bench.run("x = 1\nimport socket\n")
+    assert (end.outcome, end.exit_code) == (Outcome.REFUSED, 126)
+    assert end.refusal is not None
+    assert end.refusal.gate == "policy"
+    assert "program.py:2:" in end.refusal.reason
+
+
+@with_bench
+async def test_a_result_over_the_limit_tells_the_program_that_the_call_was_made(bench: Bench) -> None:
+    async def answer(_: InnerCall) -> Reply:
+        return Reply("completed", 0, stdout=b"x" * 5000)
+
+    source = "import litany_tools\nr = litany_tools.echo(text='')\nprint(r.exit_code, r.stderr)"
+    end = await bench.run(source, answer=answer, limits=Limits(value_bytes=4000))
+    assert b"125 " in end.stdout
+    assert b"Do not repeat the call" in end.stdout
+
+
+@with_bench
+async def test_files_are_the_worktree_s(bench: Bench) -> None:
+    assert bench.worktree is not None
+    (bench.worktree / "a.txt").write_text("alpha")
+    end = await bench.run("print(open('a.txt').read())\nopen('b.txt', 'w').write('beta')")
+    assert (end.stdout, end.stderr) == (b"alpha\n", b"")
+    assert (bench.worktree / "b.txt").read_text() == "beta"
+
+
+@with_bench
+async def test_when_the_zygote_dies_the_program_faults_and_the_next_one_runs(bench: Bench) -> None:
+    async def kill_the_zygote(_: InnerCall) -> Reply:
+        for each in psutil.Process().children():
+            each.send_signal(signal.SIGKILL)
+        await trio.sleep_forever()
+        raise AssertionError
+
+    end = await bench.run("print('on')\nimport litany_tools\nlitany_tools.nap()", answer=kill_the_zygote)
+    assert (end.outcome, end.exit_code, end.stdout) == (Outcome.FAULTED, 125, b"on\n")
+    assert (await bench.run("print('next')")).stdout == b"next\n"
+
+
+@with_bench
+async def test_programs_run_side_by_side(bench: Bench) -> None:
+    ends: dict[int, bytes] = {}
+
+    async def one(n: int) -> None:
+        ends[n] = (
+            await bench.run(f"import litany_tools\nprint(litany_tools.echo(text='{n}').stdout)")
+        ).stdout
+
+    async with trio.open_nursery() as nursery:
+        for n in range(12):
+            nursery.start_soon(one, n)
+    assert ends == {n: f"{n}\n".encode() for n in range(12)}
+
+
+def test_a_cancelled_host_leaves_nothing_behind(tmp_path: Path) -> None:
+    async def main() -> None:
+        with trio.move_on_after(1.0):
+            async with open_bench(tmp_path) as bench:
+                await bench.run("while True: pass")
+
+    trio.run(main)
