@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING
 
 import trio
 
-from litany_engine.callers import Caller
+from litany_engine.callers import Caller, Parent
 from litany_engine.door import Deadlines, Door
 from litany_engine.python_act import PYTHON, Seat, python_tool
+from litany_engine.records import Step
 from litany_engine.stopping import serve_stops
 from litany_engine.toolset import Toolset, toolset
 from litany_engine.units import parse_duration
@@ -29,10 +30,8 @@ from litany_engine.workspace_tools import workspace_tools
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterable
 
-    from litany_engine.callers import Parent
     from litany_engine.calls import CallEnd, Tool, ToolCall
     from litany_engine.events import Event
-    from litany_engine.records import Step
     from litany_engine.workspace import Agent
     from litany_runtime.limits import Limits
     from litany_runtime.supervisor import Supervisor
@@ -133,18 +132,29 @@ class OpenWorkspace:
         )
 
     async def invoke_inside(
-        self, parent: Parent, step: Step, name: str, arguments: JSON, call_id: str | None = None
+        self, agent: str | None, parent: str, name: str, arguments: JSON, *, call_id: str | None = None
     ) -> CallEnd:
         """Make one call in the name of a call that runs in another process of this workspace.
 
         Args:
-            parent: that call.
-            step: the step that holds its record.
+            agent: whose call that is.
+            parent: its id.
             name: the tool's name.
             arguments: its input.
             call_id: an id of the form `<parent>-<k>`; minted when None.
+
+        Raises:
+            WorkspaceError: there is no such agent.
+            RecordError: that call has no record.
         """
-        caller = replace(self._caller(self.agent(step.agent), step), parent=parent)
+        from litany_engine.find_record import find_record  # noqa: PLC0415  only a call from elsewhere needs it
+
+        who = self.agent(agent)
+        records = self.workspace.records
+        folder = find_record(records.steps_dir, parent, who.id)
+        step = Step(who.id, int(folder.parents[1].name), folder.parents[1], records.durability)
+        lives = not (folder / "output.json").exists()
+        caller = replace(self._caller(who, step), parent=Parent(parent, lives=lives))
         return await self._door.invoke(name, arguments, caller, call_id=call_id)
 
     async def stop(self, selector: str | None = None) -> tuple[str, ...]:

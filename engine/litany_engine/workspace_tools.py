@@ -15,9 +15,9 @@ def workspace_tools(workspace: Workspace) -> list[Tool]:
     Raises:
         DescriptorError: a descriptor makes no tool.
     """
-    from litany_engine.builtins import BUILTINS  # noqa: PLC0415
+    from litany_engine.builtins import BUILTIN_TOOLS  # noqa: PLC0415
 
-    tools = list(BUILTINS)
+    tools = list(BUILTIN_TOOLS)
     if workspace.config.descriptors:
         from litany_engine.external import load_external_tools  # noqa: PLC0415  most workspaces have none
 

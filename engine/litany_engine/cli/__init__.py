@@ -1,0 +1,128 @@
+"""The command line: `litany COMMAND`, each command a module of its own name, imported when it is called.
+
+Exit codes are those of the contract: a command that runs something exits as what it ran; one that cannot do
+its work exits 125, with one line on stderr that says why and what to do; 126 means that it was refused. 2 is
+a command line that argparse does not understand.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+COMMANDS = {
+    "run": "run a program and show what it prints",
+    "init": "make a workspace",
+    "check": "say what the language policy has against a program, without running it",
+    "invoke": "make one call through the door: {id, name, input} on stdin, the envelope on stdout",
+    "tool": "call one tool as a shell command, or say what it takes",
+    "stubs": "write the litany_tools module that programs import",
+    "show": "show what ran: steps, programs and their calls",
+    "stop": "stop what runs in a workspace",
+    "doctor": "try which layers of confinement hold on this machine",
+}
+"""Every command and the line that `litany --help` shows for it."""
+
+FAULTED = 125
+REFUSED = 126
+STOPPED = 143
+PIPE_CLOSED = 128 + 13
+
+EXAMPLE = """\
+example:
+  litany run - <<'END'
+  import litany_tools
+  print(litany_tools.bash(command="uname -sr").stdout)
+  END
+
+`litany COMMAND --help` shows what a command takes, with an example.
+"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command.
+
+    Args:
+        argv: the arguments after the program's name; this process's own when None.
+
+    Returns:
+        The exit code.
+    """
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    if not arguments or arguments[0] not in COMMANDS:
+        return _overview(arguments)
+    try:
+        return _command(arguments[0], arguments[1:])
+    except KeyboardInterrupt:
+        return STOPPED
+    except BrokenPipeError:
+        # Whoever read our output has left: nothing more can be said to it, not even as the interpreter ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return PIPE_CLOSED
+    except Exception as error:  # noqa: BLE001  the last place where an error can become a line
+        return _complain(_innermost(error))
+
+
+def _command(name: str, arguments: list[str]) -> int:
+    import argparse
+
+    command = import_module(f"litany_engine.cli.{name}")
+    parser = argparse.ArgumentParser(
+        prog=f"litany {name}",
+        description=command.__doc__,
+        epilog=command.EXAMPLE,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    command.add_arguments(parser)
+    code: int = command.main(parser.parse_args(arguments))
+    return code
+
+
+def _overview(arguments: list[str]) -> int:
+    import argparse
+
+    parser: argparse.ArgumentParser = argparse.ArgumentParser(
+        prog="litany",
+        description="Run a program that a model wrote: confined, under a deadline, each call recorded.",
+        epilog=EXAMPLE,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="store_true", help="print the version")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND")
+    for name, line in COMMANDS.items():
+        commands.add_parser(name, help=line)
+    if parser.parse_args(arguments).version:
+        from importlib.metadata import version
+
+        print(f"litany {version('litany')}")
+        return 0
+    parser.print_help(sys.stderr)
+    return 2
+
+
+def _innermost(error: BaseException) -> BaseException:
+    """The one exception in groups of one, which is how a nursery hands it on."""
+    while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
+        error = error.exceptions[0]
+    return error
+
+
+def _complain(error: BaseException) -> int:
+    """Say in one line what is wrong.
+
+    Exceptions of litany's own are written for whoever reads them. Any other is a fault of ours, and says so.
+    """
+    text = " ".join(str(error).split())
+    if not type(error).__module__.startswith("litany_"):
+        if os.environ.get("LITANY_DEBUG"):
+            raise error
+        text = f"internal error: {type(error).__name__}: {text} (set LITANY_DEBUG=1 for the traceback)"
+    print(f"litany: {text}", file=sys.stderr)
+    code = getattr(error, "exit_code", FAULTED)
+    return code if isinstance(code, int) else FAULTED

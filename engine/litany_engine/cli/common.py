@@ -1,0 +1,130 @@
+"""What several commands share: finding the workspace, opening it, loading tools from files, reading stdin."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from litany_engine.environment import AGENT_VARIABLE, CALL_VARIABLE, WORKSPACE_VARIABLE
+
+if TYPE_CHECKING:
+    import argparse
+
+    from litany_engine.toolset import Toolset
+    from litany_engine.workspace import Workspace
+
+FAULTED = 125
+REFUSED = 126
+
+
+class CommandError(RuntimeError):
+    """A command cannot do its work; the message is the one line that the user reads.
+
+    Attributes:
+        exit_code: 125 when something has to be mended, 126 when the command was refused.
+    """
+
+    def __init__(self, message: str, exit_code: int = FAULTED) -> None:
+        super().__init__(message)
+        self.exit_code = exit_code
+
+
+def add_workspace(parser: argparse.ArgumentParser) -> None:
+    """The option `--workspace`."""
+    parser.add_argument(
+        "--workspace",
+        "-w",
+        metavar="DIR",
+        type=Path,
+        help="the workspace (default: the one that the current folder is in)",
+    )
+
+
+def add_agent(parser: argparse.ArgumentParser) -> None:
+    """The option `--agent`."""
+    parser.add_argument("--agent", "-a", metavar="ID", help="as which agent (default: the only one)")
+
+
+def add_json(parser: argparse.ArgumentParser, what: str) -> None:
+    """The option `--json`."""
+    parser.add_argument("--json", action="store_true", help=f"print {what}")
+
+
+def given_workspace(args: argparse.Namespace) -> Workspace | None:
+    """The workspace that the command line, a tool's environment or the current folder names, or None.
+
+    Raises:
+        WorkspaceError: what they name is no workspace.
+    """
+    from litany_engine.workspace import find_workspace, open_workspace_at
+
+    named = args.workspace or os.environ.get(WORKSPACE_VARIABLE)
+    found = Path(named) if named else find_workspace(Path.cwd())
+    return None if found is None else open_workspace_at(found)
+
+
+def the_workspace(args: argparse.Namespace) -> Workspace:
+    """The workspace of a command that needs one.
+
+    Raises:
+        CommandError: there is none here.
+        WorkspaceError: what was named is no workspace.
+    """
+    workspace = given_workspace(args)
+    if workspace is None:
+        raise CommandError(
+            f"{Path.cwd()} is in no workspace; name one with --workspace DIR, or make one with `litany init`"
+        )
+    return workspace
+
+
+def the_agent(args: argparse.Namespace) -> str | None:
+    """The agent that the command line or a tool's environment names; None leaves it to the workspace."""
+    return args.agent or os.environ.get(AGENT_VARIABLE) or None
+
+
+def calling_call() -> str | None:
+    """The id of the tool call inside which this command runs, or None."""
+    return os.environ.get(CALL_VARIABLE) or None
+
+
+def refuse_inside_a_call(what: str) -> None:
+    """Keep a tool's process from what is the operator's.
+
+    Raises:
+        CommandError: this command runs inside a tool call.
+    """
+    inside = calling_call()
+    if inside is not None:
+        raise CommandError(f"this is inside tool call {inside!r}: {what}", REFUSED)
+
+
+def read_stdin(max_bytes: int, what: str) -> bytes:
+    """Everything on stdin.
+
+    Raises:
+        CommandError: it is a terminal, or more than `max_bytes`.
+    """
+    if sys.stdin is None or sys.stdin.closed:
+        raise CommandError(f"stdin is closed; {what} is read from it", REFUSED)
+    if sys.stdin.isatty():
+        raise CommandError(f"stdin is a terminal; {what} is read from it: use a pipe or `<<`", REFUSED)
+    content = sys.stdin.buffer.read(max_bytes + 1)
+    if len(content) > max_bytes:
+        raise CommandError(f"{what} on stdin is larger than {max_bytes} bytes", REFUSED)
+    return content
+
+
+def the_toolset(workspace: Workspace, agent: str | None) -> Toolset:
+    """What the door permits an agent at this moment."""
+    import trio
+
+    from litany_engine.api import open_workspace
+
+    async def ask() -> Toolset:
+        async with open_workspace(workspace) as ws:
+            return ws.toolset(agent)
+
+    return trio.run(ask)

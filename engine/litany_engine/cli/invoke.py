@@ -1,0 +1,130 @@
+"""Make one call through the door.
+
+One JSON object `{"id", "name", "input"}` on stdin (`id` and `input` may be left out); the envelope on stdout,
+or the reason of a refusal; the tool's exit code. Inside a tool's process the call is an inner one of that
+tool's call: same agent, same gates, and an id of the form `<call>-<k>`.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from litany_engine.cli.common import (
+    REFUSED,
+    CommandError,
+    add_agent,
+    add_json,
+    add_workspace,
+    calling_call,
+    read_stdin,
+    the_agent,
+    the_workspace,
+)
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Awaitable, Callable
+
+    from litany_engine.api import OpenWorkspace
+    from litany_engine.calls import CallEnd
+    from litany_engine.workspace import Workspace
+
+EXAMPLE = """\
+example:
+  echo '{"name": "bash", "input": {"command": "uname -s"}}' | litany invoke
+"""
+
+MAX_BLOCK_BYTES = 64 * 1024 * 1024
+"""Largest call that is read: above what any limit of a program lets through."""
+
+SHAPE = 'one JSON object {"id": text, "name": text, "input": object}, of which id and input may be left out'
+
+
+class Block(NamedTuple):
+    """A call as it was asked for on stdin."""
+
+    name: str
+    input: Any
+    id: str | None
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What `litany invoke` takes."""
+    add_workspace(parser)
+    add_agent(parser)
+    add_json(
+        parser, "one object {outcome, exit_code, stdout, stderr, data, refusal, …} instead of the envelope"
+    )
+
+
+def main(args: argparse.Namespace) -> int:
+    """Make the call that is on stdin."""
+    block = read_block(read_stdin(MAX_BLOCK_BYTES, "the call"))
+    end = make_call(the_workspace(args), the_agent(args), block)
+    if args.json:
+        from litany_engine.python_act import reply_of
+        from litany_stubs.reply_json import encode_reply
+
+        print(encode_reply(reply_of(end)))
+    else:
+        from litany_engine.envelope import whole_envelope
+
+        sys.stdout.buffer.write(whole_envelope(end))
+        sys.stdout.flush()
+    return end.exit_code
+
+
+def read_block(text: bytes) -> Block:
+    """Understand the call on stdin.
+
+    Raises:
+        CommandError: it has another shape; the message says which it should have.
+    """
+    try:
+        block = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise CommandError(f"the call on stdin is not JSON ({error}); it is {SHAPE}", REFUSED) from error
+    if not isinstance(block, dict) or not isinstance(block.get("name"), str):
+        raise CommandError(f"the call on stdin is not {SHAPE}", REFUSED)
+    if unknown := sorted(block.keys() - {"id", "name", "input"}):
+        raise CommandError(f"the call on stdin has the unknown key {unknown[0]!r}; it is {SHAPE}", REFUSED)
+    if not isinstance(block.get("id"), str | None):
+        raise CommandError(f"the id on stdin is no text; the call is {SHAPE}", REFUSED)
+    return Block(block["name"], block.get("input", {}), block.get("id"))
+
+
+def make_call(workspace: Workspace, agent: str | None, block: Block) -> CallEnd:
+    """Make one call as an agent, or as a part of the tool call that this process belongs to."""
+    inside = calling_call()
+
+    async def call(ws: OpenWorkspace) -> CallEnd:
+        if inside is None:
+            return await ws.invoke(block.name, block.input, agent=agent, call_id=block.id)
+        return await ws.invoke_inside(agent, inside, block.name, block.input, call_id=block.id)
+
+    return run_until_signal(workspace, call)
+
+
+def run_until_signal(workspace: Workspace, work: Callable[[OpenWorkspace], Awaitable[CallEnd]]) -> CallEnd:
+    """Open a workspace for one call, which SIGINT, SIGTERM and SIGHUP stop."""
+    import trio
+
+    from litany_engine.api import open_workspace
+
+    async def stop_on_signals(ws: OpenWorkspace, task_status: trio.TaskStatus[None]) -> None:
+        with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM, signal.SIGHUP) as signals:
+            task_status.started()
+            async for _ in signals:
+                await ws.stop()
+
+    async def main() -> CallEnd:
+        async with open_workspace(workspace) as ws, trio.open_nursery() as nursery:
+            await nursery.start(stop_on_signals, ws)
+            end = await work(ws)
+            nursery.cancel_scope.cancel()
+        return end
+
+    return trio.run(main)

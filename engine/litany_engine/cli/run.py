@@ -1,0 +1,233 @@
+"""Run a program: show what it prints as it prints it, and exit as it exits.
+
+The program imports `litany_tools` and calls what its agent may call. Outside any workspace a new one is made
+for the run, holding a copy of the files that git tracks under the current folder, and its place is told.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from litany_engine.cli.common import (
+    REFUSED,
+    CommandError,
+    add_agent,
+    add_json,
+    add_workspace,
+    given_workspace,
+    read_stdin,
+    refuse_inside_a_call,
+)
+from litany_engine.units import parse_duration, parse_size, show_duration
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator
+
+    from litany_engine.calls import CallEnd, Tool
+    from litany_engine.cli.terminal import Terminal
+    from litany_engine.workspace import Workspace
+    from litany_runtime.limits import Limits
+
+EXAMPLE = """\
+example:
+  litany run examples/line_counts.py
+  echo 'print(6 * 7)' | litany run --deadline 5s --memory '64 MiB' -
+
+exit code: the program's own; 124 deadline passed, 125 litany failed, 126 refused, 143 stopped,
+  128 + signal killed
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What `litany run` takes."""
+    parser.add_argument("program", metavar="PROGRAM.py|-", help="a file, or - for stdin")
+    add_workspace(parser)
+    add_agent(parser)
+    parser.add_argument("--deadline", "-d", metavar="TIME", help="how long it may run, such as 30s or 5m")
+    parser.add_argument("--memory", "-m", metavar="SIZE", help="what it may allocate, such as '512 MiB'")
+    parser.add_argument(
+        "--tools",
+        "-t",
+        metavar="FILE.py",
+        type=Path,
+        action="append",
+        default=[],
+        help="a Python file with more @tool functions, for this run; may be given again",
+    )
+    files = parser.add_mutually_exclusive_group()
+    files.add_argument(
+        "--files", metavar="DIR", type=Path, help="outside a workspace: copy this folder's files for the run"
+    )
+    files.add_argument("--no-files", action="store_true", help="outside a workspace: start with no files")
+    add_json(parser, "one object at the end instead of the output as it comes")
+
+
+def main(args: argparse.Namespace) -> int:
+    """Run it."""
+    refuse_inside_a_call("programs do not nest; make the calls directly")
+    if args.deadline is not None:
+        parse_duration(args.deadline)
+    memory = None if args.memory is None else parse_size(args.memory)
+    workspace = given_workspace(args)
+    if workspace is not None and (args.files or args.no_files):
+        raise CommandError(
+            f"--files and --no-files are for a run outside a workspace; {workspace.root} is one"
+        )
+    limits = _limits(workspace, memory)
+    program = _program(args.program, limits)
+    tools = [tool for path in args.tools for tool in _load(path)]
+    if workspace is None:
+        workspace = _make_workspace(args)
+    return _run(workspace, program, tools, limits, args)
+
+
+def _limits(workspace: Workspace | None, memory: int | None) -> Limits:
+    from litany_runtime.limits import Limits
+
+    limits = Limits() if workspace is None else workspace.config.limits
+    return limits if memory is None else replace(limits, memory_bytes=memory)
+
+
+def _program(name: str, limits: Limits) -> str:
+    from litany_engine.source import SourceError, decode_source, read_source
+
+    try:
+        if name == "-":
+            return decode_source(
+                read_stdin(limits.source_bytes, "the program"), "<stdin>", limits.source_bytes
+            )
+        return read_source(Path(name), limits.source_bytes)
+    except SourceError as error:
+        raise CommandError(str(error), REFUSED) from error
+
+
+def _load(path: Path) -> list[Tool]:
+    from litany_engine.cli.tool_files import load_tools
+
+    return load_tools(path)
+
+
+def _make_workspace(args: argparse.Namespace) -> Workspace:
+    from litany_engine.new_workspace import ephemeral_workspace
+    from litany_engine.seed import copy_folder, tracked_files
+
+    workspace = ephemeral_workspace()
+    told = f"litany: not in a workspace; made {workspace.root}"
+    worktree = workspace.agent().worktree
+    if args.files is not None:
+        told += f" with {copy_folder(args.files, worktree)} files of {args.files}"
+    elif not args.no_files:
+        seeded = tracked_files(Path.cwd(), worktree)
+        told += f" with {seeded}" if seeded else ""
+    print(told, file=sys.stderr)
+    return workspace
+
+
+def _run(
+    workspace: Workspace, program: str, tools: list[Tool], limits: Limits, args: argparse.Namespace
+) -> int:
+    import trio
+
+    from litany_engine.api import OpenWorkspace, open_workspace
+    from litany_engine.cli.terminal import LiveLine, Terminal
+
+    async def stop_on_signals(ws: OpenWorkspace, task_status: trio.TaskStatus[None]) -> None:
+        with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM, signal.SIGHUP) as signals:
+            task_status.started()
+            async for _ in signals:
+                await ws.stop()
+
+    async def stop_when_unread(ws: OpenWorkspace, unread: trio.Event) -> None:
+        await unread.wait()
+        await ws.stop()
+
+    async def redraw(line: LiveLine) -> None:
+        while True:
+            await trio.sleep(0.25)
+            line.draw()
+
+    async def main() -> CallEnd:
+        unread, token = trio.Event(), trio.lowlevel.current_trio_token()
+        async with open_workspace(workspace, tools=tools, limits=limits) as ws:
+            with Terminal(lambda: token.run_sync_soon(unread.set)) as terminal:
+                async with trio.open_nursery() as nursery:
+                    await nursery.start(stop_on_signals, ws)
+                    nursery.start_soon(stop_when_unread, ws, unread)
+                    if sys.stderr.isatty() and not args.json:
+                        line = LiveLine(terminal)
+                        ws.watch(line.see)
+                        nursery.start_soon(redraw, line)
+                    end = await ws.python(
+                        program,
+                        agent=args.agent,
+                        deadline=args.deadline,
+                        on_output=None if args.json else terminal.output,
+                    )
+                    nursery.cancel_scope.cancel()
+                if not args.json:
+                    _tell(end, terminal)
+        return end
+
+    end = trio.run(main)
+    if args.json:
+        print(json.dumps(as_object(end), ensure_ascii=False))
+    return end.exit_code
+
+
+def _tell(end: CallEnd, terminal: Terminal) -> None:
+    for line in last_lines(end):
+        terminal.line(line)
+
+
+def last_lines(end: CallEnd) -> Iterator[str]:
+    """What is said after the output: the cause if it was not the program's own, then how it ended."""
+    if end.refusal is not None:
+        yield f"litany: refused by the {end.refusal.gate} gate: {end.refusal.reason}"
+    elif end.reason:
+        yield f"litany: {end.reason}"
+    calls = f"{len(end.calls)} call{'' if len(end.calls) == 1 else 's'}"
+    outcome = end.outcome.replace("_", " ")
+    record = f", record {end.record}" if end.record else ""
+    yield f"litany: {outcome} (exit {end.exit_code}) in {show_duration(end.duration_s)}, {calls}{record}"
+
+
+def as_object(end: CallEnd) -> dict[str, Any]:
+    """The object of `--json`. A stream that is no UTF-8 is base64, and says so in a key of its own."""
+    from litany_stubs.reply_json import encode_stream
+
+    stdout, stdout_encoding = encode_stream(end.stdout)
+    stderr, stderr_encoding = encode_stream(end.stderr)
+    usage = end.usage
+    told: dict[str, Any] = {
+        "outcome": str(end.outcome),
+        "exit_code": end.exit_code,
+        "stdout": stdout,
+        "stderr": stderr,
+        "calls": [
+            {
+                "id": each.id,
+                "name": each.name,
+                "outcome": str(each.outcome),
+                "exit_code": each.exit_code,
+                "duration_s": round(each.duration_s, 6),
+            }
+            for each in end.calls
+        ],
+        "usage": usage
+        and {"cpu_s": usage.cpu_s, "peak_memory_bytes": usage.peak_memory_bytes, "calls": usage.calls},
+        "record": str(end.record) if end.record else None,
+    }
+    for key, encoding in (("stdout", stdout_encoding), ("stderr", stderr_encoding)):
+        if encoding != "utf-8":
+            told[f"{key}_encoding"] = encoding
+    if end.refusal is not None:
+        told["refusal"] = {"gate": end.refusal.gate, "reason": end.refusal.reason}
+    if end.reason:
+        told["reason"] = end.reason
+    return told

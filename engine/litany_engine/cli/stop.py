@@ -1,0 +1,61 @@
+"""Stop what runs in a workspace, in whichever process it runs, and wait until its records say so.
+
+Without an argument everything is stopped. An agent's stop covers the agents it started.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING
+
+from litany_engine.cli.common import (
+    FAULTED,
+    add_json,
+    add_workspace,
+    refuse_inside_a_call,
+    the_workspace,
+)
+
+if TYPE_CHECKING:
+    import argparse
+
+EXAMPLE = """\
+example:
+  litany stop                 # everything in the workspace of the current folder
+  litany stop call_7          # one call, as `litany show` names it
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What `litany stop` takes."""
+    parser.add_argument(
+        "selector", metavar="AGENT|CALL", nargs="?", help="an agent, a call's id, or its record"
+    )
+    add_workspace(parser)
+    add_json(parser, "one object {stopped, errors}")
+
+
+def main(args: argparse.Namespace) -> int:
+    """Stop, and say what was."""
+    import trio
+
+    from litany_engine.stopping import stop_running
+
+    refuse_inside_a_call("a stop is the operator's to raise")
+    workspace = the_workspace(args)
+    answers = trio.run(stop_running, workspace.root, args.selector)
+    stopped = [call for answer in answers for call in answer.calls]
+    errors = [answer.error for answer in answers if answer.error]
+    if args.json:
+        print(json.dumps({"stopped": stopped, "errors": errors}))
+    elif stopped:
+        print(f"stopped: {', '.join(stopped)}")
+    else:
+        print(
+            f"nothing to stop: no call runs in {workspace.root}"
+            + (f" as {args.selector}" if args.selector else "")
+        )
+    for error in errors:
+        print(f"litany: {error}", file=sys.stderr)
+    return FAULTED if errors else 0

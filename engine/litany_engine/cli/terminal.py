@@ -1,0 +1,138 @@
+"""What a run writes: the program's output as it comes, a live line below it on a terminal, and the last line.
+
+All of it goes through one thread, in order. The task that runs the program never waits for whoever reads: a
+pager that is not scrolled would hold up the deadline.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import sys
+import threading
+import time
+from typing import TYPE_CHECKING, Self
+
+from litany_engine.calls import CallEnd
+from litany_engine.events import CallReport, CallStarted
+from litany_engine.units import show_duration
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from litany_engine.events import Event
+
+MAX_WAITING_BYTES = 16 * 1024 * 1024
+"""Output that waits for a slow reader; what comes on top is not shown, though the record keeps its share."""
+
+_CLEAR = b"\r\x1b[K"
+_REDRAW_S = 0.1
+
+
+class Terminal:
+    """Writes to stdout and stderr from a thread of its own; use it as a context manager.
+
+    Args:
+        on_closed: called from that thread, once, when nobody reads the output any more.
+    """
+
+    def __init__(self, on_closed: Callable[[], None]) -> None:
+        self._on_closed = on_closed
+        self._queue: queue.SimpleQueue[tuple[int, bytes] | None] = queue.SimpleQueue()
+        self._thread = threading.Thread(target=self._write_all, name="output", daemon=True)
+        self._lock = threading.Lock()
+        self._waiting = 0
+        self._lost = 0
+        self.closed = False
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._queue.put(None)
+        self._thread.join()
+
+    def output(self, stream: str, chunk: bytes) -> None:
+        """Show what a program printed."""
+        with self._lock:
+            if self._waiting + len(chunk) > MAX_WAITING_BYTES:
+                self._lost += len(chunk)
+                return
+            lost, self._lost = self._lost, 0
+            self._waiting += len(chunk)
+        if lost:
+            self._queue.put(
+                (2, f"\n[{lost} bytes not shown: they came faster than they were read]\n".encode())
+            )
+        self._queue.put((1 if stream == "stdout" else 2, chunk))
+
+    def line(self, text: str) -> None:
+        """Show a line of our own on stderr."""
+        self._queue.put((2, text.encode("utf-8", "backslashreplace") + b"\n"))
+
+    def sketch(self, text: bytes) -> None:
+        """Show something on stderr that the next thing shown may overwrite."""
+        self._queue.put((-2, text))
+
+    def _write_all(self) -> None:
+        sketched = False
+        while (item := self._queue.get()) is not None:
+            target, chunk = item
+            if self.closed:
+                continue
+            try:
+                if sketched:
+                    _write(2, _CLEAR)
+                _write(abs(target), chunk)
+            except OSError:
+                self.closed = True
+                self._on_closed()
+            sketched = target < 0
+            if target > 0:
+                with self._lock:
+                    self._waiting = max(0, self._waiting - len(chunk))
+        if sketched and not self.closed:
+            _write(2, _CLEAR)
+
+
+class LiveLine:
+    """One line that says what is in flight, redrawn as calls come and go."""
+
+    def __init__(self, terminal: Terminal) -> None:
+        self._terminal = terminal
+        self._started = time.monotonic()
+        self._drawn = 0.0
+        self._flying: dict[str, str] = {}
+        self._ended = 0
+        self._report = ""
+
+    def see(self, event: Event) -> None:
+        """Take in one event of the door."""
+        if isinstance(event, CallStarted):
+            if event.parent is not None:
+                self._flying[event.call.id] = event.call.name
+        elif isinstance(event, CallReport):
+            self._report = event.message.split("\n", 1)[0]
+        elif isinstance(event, CallEnd):
+            self._ended += self._flying.pop(event.call.id, None) is not None
+        if time.monotonic() - self._drawn >= _REDRAW_S:
+            self.draw()
+
+    def draw(self) -> None:
+        """Draw it as things stand."""
+        self._drawn = time.monotonic()
+        names = sorted(self._flying.values())
+        shown = ", ".join(f"{names.count(name)} {name}" for name in dict.fromkeys(names))
+        text = f"… {show_duration(self._drawn - self._started)}, {self._ended} calls done"
+        text += f", in flight: {shown}" if shown else ""
+        text += f" | {self._report}" if self._report else ""
+        width = os.get_terminal_size(2).columns - 1 if sys.stderr.isatty() else 79
+        plain = "".join(each if each.isprintable() else "?" for each in text)
+        self._terminal.sketch(plain[:width].encode("utf-8", "replace"))
+
+
+def _write(descriptor: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view) :]
