@@ -109,10 +109,10 @@ _INTRODUCTIONS = {
     'Durations ("500ms", "30s", "5m", "1h30m") and sizes ("4096 B", "64 KiB", "256 MiB") carry their unit.',
     "deadline": "A call ends at the earliest of these, its caller's deadline and what it asks for itself.",
     "limits": "What one program may use; what goes past a limit is refused or ended.",
-    "output": "How much of a call's output the model sees at once; `read_tool_output` pages the rest.",
+    "output": "What the model sees of a call's output at once; `read_tool_output` pages the rest.",
     "tools": "Tools besides the built-in ones.",
     "control": "Your own say on each call.",
-    "roles.NAME": "One table for each role, named as you like. An agent's role is fixed when it is added; the "
+    "roles.NAME": "One table for each role, named as you like. An agent's role is fixed when added; the "
     'first agent\'s is "default", which exists even when it is not written here.',
 }
 

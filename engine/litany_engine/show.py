@@ -103,7 +103,10 @@ def _cells(call: RecordedCall) -> tuple[str, ...]:
         return (name, "damaged" if call.damage else "no end", "", "", _short(call.damage))
     end = call.end
     outcome = f"{end.outcome} {end.exit_code}" if end.outcome is not Outcome.COMPLETED else str(end.outcome)
-    sizes = " + ".join(show_size(len(each)) for each in (end.stdout, end.stderr) if each) or "silent"
+    streams = ((end.stdout, ""), (end.stderr, " err"))
+    sizes = " + ".join(show_size(len(each)) + label for each, label in streams if each)
+    if not sizes and end.outcome is not Outcome.REFUSED:  # of a call that did not run, silence says nothing
+        sizes = "silent"
     note = f"{end.refusal.gate}: {end.refusal.reason}" if end.refusal else end.reason
     return (
         name,

@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from litany_engine.units import UnitError, parse_duration, parse_size, show_duration, show_size
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        ("30s", 30),
+        ("5m", 300),
+        ("1h30m", 5400),
+        ("500ms", 0.5),
+        ("1.5s", 1.5),
+        (" 2 m 3 s ", 123),
+        ("0s", 0),
+        ("1m5ms", 60.005),
+    ],
+)
+def test_a_duration_is_read_in_seconds(text: str, seconds: float) -> None:
+    assert parse_duration(text) == pytest.approx(seconds)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "30", "s", "1s1m", "1s 1s", "-1s", "1e3s", "1d", "infs", "nans", "١s", 30, 1.5, None, True, ["1s"]],
+)
+def test_a_duration_without_its_unit_is_refused_with_what_to_write(text: str) -> None:
+    with pytest.raises(UnitError, match='"30s"'):
+        parse_duration(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [
+        ("1 B", 1),
+        ("64KiB", 65536),
+        ("256 MiB", 256 * 1024**2),
+        ("1 GiB", 1024**3),
+        ("1.5 KiB", 1536),
+        ("0 B", 0),
+    ],
+)
+def test_a_size_is_read_in_bytes(text: str, size: int) -> None:
+    assert parse_size(text) == size
+
+
+@pytest.mark.parametrize("text", ["", "5", "5 MB", "5 kib", "-5 B", "5 TiB", "0.3 B", 5, None, False])
+def test_an_unclear_size_is_refused(text: str) -> None:
+    with pytest.raises(UnitError):
+        parse_size(text)
+
+
+@given(st.integers(0, 10**7), st.sampled_from(["B", "KiB", "MiB", "GiB"]))
+def test_a_size_is_exact(number: int, unit: str) -> None:
+    assert parse_size(f"{number} {unit}") == number * {"B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}[unit]
+
+
+@given(st.text(max_size=20))
+def test_any_text_is_a_unit_or_a_unit_error(text: str) -> None:
+    for parse in (parse_duration, parse_size):
+        complaint = ""
+        try:
+            assert parse(text) >= 0
+        except UnitError as error:
+            complaint = str(error)
+        assert len(complaint) < 250
+
+
+def test_sizes_and_durations_are_shown_briefly() -> None:
+    assert [show_size(each) for each in (0, 1023, 1024, 1536, 5 * 2**20)] == [
+        "0 B",
+        "1023 B",
+        "1 KiB",
+        "1.5 KiB",
+        "5 MiB",
+    ]
+    shown = [show_duration(each) for each in (0.00001, 0.0123, 1.5, 59.9, 75, 3700)]
+    assert shown == ["10 µs", "12.3 ms", "1.5 s", "59.9 s", "1 min 15 s", "1 h 1 min"]
