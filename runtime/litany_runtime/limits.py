@@ -22,6 +22,8 @@ class Limits:
         threads: threads alive at once, the main one included.
         open_files: file descriptors at once.
         file_bytes: size of any one file it writes.
+        tmp_bytes: size of its private /tmp, which is the host's memory.
+        tmp_files: files and folders in it.
         output_bytes: bytes kept of each stream; half from the head, half from the tail, the middle is
             counted and dropped.
         source_bytes: size of the program text.
@@ -37,6 +39,8 @@ class Limits:
     threads: int = 64
     open_files: int = 256
     file_bytes: int = 64 * MIB
+    tmp_bytes: int = 64 * MIB
+    tmp_files: int = 4096
     output_bytes: int = 1 * MIB
     source_bytes: int = 1 * MIB
     calls: int = 10_000

@@ -1,0 +1,280 @@
+"""The order in which it all happens: once for the zygote, once for each child.
+
+| | zygote: `enter` | child: `confine_child` |
+|---|---|---|
+| who | dies with its parent; root given up; user namespace | user namespace of its own; no capability |
+| where | pid, mount, net, ipc, uts, cgroup namespaces; the new root | mount namespace; worktree, /tmp |
+| how much | | rlimits |
+| what | no_new_privs; two capabilities left; seccomp | Landlock; seccomp; a look at whether they hold |
+
+The zygote's own system call filter is the program's allow-list and what set-up needs besides; the child's
+takes that back.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import platform
+import select
+import signal
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NoReturn
+
+from litany_runtime.confine import identity, kernel, landlock, mounts, rlimits, seccomp, selftest
+from litany_runtime.confine.faults import ConfinementError, layer
+from litany_runtime.confine.plan import Isolation, Layer
+from litany_runtime.program import FilePolicy
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from litany_runtime.confine.identity import Identity
+    from litany_runtime.confine.landlock import Ruleset
+    from litany_runtime.confine.plan import ChildPlan, ZygotePlan
+    from litany_runtime.confine.rlimits import Baseline
+    from litany_runtime.confine.seccomp import Filters
+
+HOSTNAME = b"litany"
+
+_SPACES = (
+    (Layer.MOUNT, kernel.CLONE_NEWNS),
+    (Layer.PID, kernel.CLONE_NEWPID),
+    (Layer.NET, kernel.CLONE_NEWNET),
+    (Layer.IPC, kernel.CLONE_NEWIPC),
+    (Layer.UTS, kernel.CLONE_NEWUTS),
+    (Layer.CGROUP, kernel.CLONE_NEWCGROUP),
+)
+"""The namespaces that follow the user namespace, one call each so that a refusal has a name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entered:
+    """A zygote that has confined itself, and what its children will need.
+
+    Attributes:
+        plan: what was asked.
+        layers: the layers that the zygote itself holds; its children inherit them.
+        baseline: what a child maps before its program does anything.
+        ruleset: what Landlock is to handle, or None.
+        filters: the assembled system call filters, or None.
+    """
+
+    plan: ZygotePlan
+    layers: tuple[str, ...]
+    baseline: Baseline
+    ruleset: Ruleset | None
+    filters: Filters | None
+
+    def worktree_path(self, name: str) -> str:
+        """Where a child sees the worktree of this name."""
+        if self.plan.isolation is Isolation.FULL:
+            return mounts.WORKTREE
+        assert self.plan.worktrees is not None
+        mounts.check_name(name)
+        return f"{self.plan.worktrees}/{name}"
+
+
+def enter(plan: ZygotePlan) -> Entered:
+    """Confine this process as a zygote; import and build everything first, for it then counts as nobody's.
+
+    In isolation `full` it forks, and only the fork returns, as pid 1 of a new pid namespace with the new
+    root; the caller's process stays behind to exit with its status. In the others it returns in place.
+
+    Raises:
+        ConfinementError: something that the isolation needs cannot be had. The process is then half confined
+            and must exit.
+    """
+    _check_platform(plan.isolation)
+    _come_clean(plan.supervisor)
+    rlimits.prepare()
+    if plan.isolation is Isolation.POLICY:
+        return Entered(plan, (), rlimits.measure(rlimits.open_statm()), None, None)
+    full = plan.isolation is Isolation.FULL
+    ruleset = filters = None
+    if Layer.LANDLOCK not in plan.without:
+        ruleset = landlock.Ruleset.of(landlock.abi(plan.landlock_abi))
+    if Layer.SECCOMP not in plan.without:
+        filters = seccomp.assemble(platform.machine(), private_root=full)
+    layers, statm = _enter_namespaces(plan) if full else _enter_in_place(plan)
+    identity.forbid_new_privileges()
+    kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
+    baseline = rlimits.measure(statm)
+    if filters is not None:
+        with layer(Layer.SECCOMP):
+            filters.load_zygote()
+    names = tuple(each.value for each in (*layers, Layer.NO_NEW_PRIVS))
+    return Entered(plan, names, baseline, ruleset, filters)
+
+
+def _check_platform(isolation: Isolation) -> None:
+    if isolation is Isolation.POLICY:
+        return
+    if sys.platform != "linux":
+        raise ConfinementError(
+            Layer.PLATFORM,
+            f"{sys.platform} has none of the mechanisms that confine a program",
+            "Run litany on Linux: in a virtual machine, in WSL 2 or on another host",
+        )
+    if not seccomp.machine_is_known():
+        raise ConfinementError(
+            Layer.PLATFORM,
+            f"the system call table has no numbers for {platform.machine()}",
+            "Use x86_64 or aarch64",
+        )
+
+
+def _come_clean(supervisor: int | None) -> None:
+    """Leave behind what a process inherits: session and terminal, umask, signal mask, working directory."""
+    if sys.platform == "linux":
+        _die_with_parent()
+        if supervisor is not None and os.getppid() != supervisor:
+            os._exit(1)  # it died before it could be watched, and nobody is left to be told
+    if os.getpid() != os.getsid(0):
+        os.setsid()
+    os.umask(0o022)
+    signal.pthread_sigmask(signal.SIG_SETMASK, [])
+    os.chdir("/")
+
+
+def _die_with_parent() -> None:
+    """Be killed when the thread that started this process ends. A change of user forgets it."""
+    kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def _become(who: Identity) -> None:
+    identity.become(who)
+    _die_with_parent()
+    # A change of user takes /proc/self away from its own process until this gives it back.
+    kernel.prctl(kernel.PR_SET_DUMPABLE, 1)
+
+
+def _enter_namespaces(plan: ZygotePlan) -> tuple[tuple[Layer, ...], int | None]:
+    """Isolation `full`: return in pid 1 of new namespaces, inside the new root."""
+    with layer(Layer.WORKTREE):
+        who = identity.choose(None if plan.worktrees is None else str(plan.worktrees))
+    trees = mounts.take_trees(plan, who) if who.drops_root else None
+    _become(who)
+    with layer(Layer.USER):
+        kernel.unshare(kernel.CLONE_NEWUSER)
+        identity.map_ids(who)
+    for name, flag in _SPACES:
+        with layer(name):
+            kernel.unshare(flag)
+    if trees is None:
+        trees = mounts.take_trees(plan, who)
+    parent_lives, lifeline = os.pipe()
+    pid = os.fork()
+    if pid:
+        _stay_behind(pid, lifeline)
+    os.close(lifeline)
+    _die_with_parent()
+    # The parent may have died between the fork and that call. It never writes: readable means closed.
+    if select.select([parent_lives], [], [], 0)[0]:
+        os._exit(1)
+    os.close(parent_lives)
+    statm = rlimits.open_statm()
+    mounts.build_root(trees)
+    with layer(Layer.UTS):
+        kernel.sethostname(HOSTNAME)
+    identity.keep_what_set_up_needs()
+    return (Layer.USER, *(name for name, _ in _SPACES), Layer.ROOT), statm
+
+
+def _stay_behind(pid: int, lifeline: int) -> NoReturn:
+    """Wait for pid 1 and end as it did. Holds nothing else open: whoever waits for an end of file gets it."""
+    os.closerange(0, lifeline)
+    os.closerange(lifeline + 1, os.sysconf("SC_OPEN_MAX"))
+    while True:
+        with contextlib.suppress(InterruptedError):
+            status = os.waitpid(pid, 0)[1]
+            os._exit(128 + os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status))
+
+
+def _enter_in_place(plan: ZygotePlan) -> tuple[tuple[Layer, ...], int | None]:
+    """Isolation `kernel`: the same process, root given up."""
+    with layer(Layer.WORKTREE):
+        who = identity.choose(None if plan.worktrees is None else str(plan.worktrees))
+    if who.drops_root:
+        with layer(Layer.CAPABILITIES):
+            identity.empty_bounding_set()
+    _become(who)
+    for path in plan.read_only:
+        if not os.access(path, os.R_OK):
+            raise ConfinementError(
+                Layer.IDENTITY,
+                f"programs run as user {who.uid}, which cannot read {path}",
+                "Install Python where every user can read it, or start litany as an ordinary user",
+            )
+    return (), rlimits.open_statm()
+
+
+def confine_child(entered: Entered, child: ChildPlan) -> tuple[str, ...]:
+    """Confine this process for good: a fresh fork of the zygote, with one thread and its own descriptors.
+
+    Returns:
+        The layers that hold now, by name.
+
+    Raises:
+        ConfinementError: one of them does not. The process must exit without running anything.
+    """
+    plan = entered.plan
+    full = plan.isolation is Isolation.FULL
+    layers: list[str] = list(entered.layers)
+    os.setsid()
+    if full:
+        mounts.furnish_child(child.worktree, child.files, child.limits)
+        if plan.worktrees is not None:
+            layers.append(Layer.WORKTREE.value)
+    here = _worktree_of(entered, child)
+    os.chdir(here or "/")
+    rlimits.apply(child.limits, entered.baseline)
+    layers.append(Layer.RLIMITS.value)
+    if plan.isolation is Isolation.POLICY:
+        return tuple(layers)
+    if full:
+        rlimits.limit_threads(child.limits, entered.baseline)
+        with layer(Layer.USER):
+            kernel.unshare(kernel.CLONE_NEWUSER)
+    identity.drop_capabilities()
+    layers.append(Layer.CAPABILITIES.value)
+    if entered.ruleset is not None:
+        entered.ruleset.confine(_rules(entered, child, here))
+        layers.append(f"{Layer.LANDLOCK.value} abi {entered.ruleset.abi}")
+    if entered.filters is not None:
+        with layer(Layer.SECCOMP):
+            entered.filters.load_child(os.getpid())
+        layers.append(Layer.SECCOMP.value)
+    selftest.check(entered)
+    return tuple(layers)
+
+
+def _worktree_of(entered: Entered, child: ChildPlan) -> str | None:
+    """Where the child's worktree is, if it may have one and its user may use it.
+
+    Raises:
+        ConfinementError: the user that programs run as cannot use it.
+    """
+    if child.worktree is None or child.files is FilePolicy.NONE:
+        return None
+    here = entered.worktree_path(child.worktree)
+    need = os.R_OK | os.X_OK | (os.W_OK if child.files is FilePolicy.WRITE else 0)
+    if os.path.islink(here) or not os.access(here, need):
+        raise ConfinementError(
+            Layer.WORKTREE,
+            f"programs run as user {os.getuid()}, which may not {child.files} in {child.worktree}",
+            "Start litany as the ordinary user who owns the workspace, or give it to one (`chown -R`)",
+        )
+    return here
+
+
+def _rules(entered: Entered, child: ChildPlan, here: str | None) -> Iterator[tuple[str, int]]:
+    """What Landlock is to allow this child."""
+    for path in entered.plan.read_only:
+        yield str(path), landlock.READ
+    yield from landlock.DEVICES
+    if entered.plan.isolation is Isolation.FULL:
+        yield mounts.TMP, landlock.WRITE
+    if here is not None:
+        yield here, landlock.RIGHTS[child.files]
