@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
+from contextlib import suppress
 from pathlib import Path
 
 from litany_engine.git import GitError, Repository
@@ -38,6 +39,7 @@ def init_workspace(directory: Path, *, agent: str | None = None) -> Workspace:
             taken = "is a workspace already" if part == "repo.git" else f"has {part} in it already"
             raise WorkspaceError(f"{root} {taken}; choose another folder")
     existed = os.path.lexists(root)
+    missing = [each for each in root.parents if not each.exists()]
     # Inside an existing folder: its parent may be closed to us, and it may be somebody's working directory.
     building = (root if existed else root.parent) / f".litany-init-{secrets.token_hex(4)}"
     placed: list[Path] = []
@@ -59,10 +61,10 @@ def init_workspace(directory: Path, *, agent: str | None = None) -> Workspace:
             workspace.worktree(first)  # it was built elsewhere: point git at where it is now
     except BaseException as error:
         for path in (building, *placed):
-            if path.is_dir():
-                shutil.rmtree(path, ignore_errors=True)
-            else:
-                path.unlink(missing_ok=True)
+            _remove(path)
+        for folder in missing:
+            with suppress(OSError):
+                folder.rmdir()
         if isinstance(error, OSError):
             raise WorkspaceError(f"cannot make a workspace in {root}: {error.strerror}") from error
         raise
@@ -88,6 +90,14 @@ def ephemeral_workspace() -> Workspace:
     except OSError as error:
         raise WorkspaceError(f"cannot make the folder {folder}: {error.strerror}") from error
     return init_workspace(folder / mint_agent_id())
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        with suppress(OSError):
+            path.unlink()
 
 
 def _fill(workspace: Workspace, agent: str | None) -> None:
