@@ -135,7 +135,23 @@ def _faults(errors: Iterable[Any], arguments: Mapping[str, JSON], properties: An
                 hint = "" if path else near(extra, (name for name in known if name not in arguments))
                 yield f"argument {where!r} is not known{hint}"
         else:
-            yield f"argument {path!r}: {_clip(error.message)}" if path else _clip(error.message)
+            meant = _description(known, error.instance_path) if _is_terse(kind) else ""
+            told = (
+                f"{json.dumps(error.instance)[:MAX_SHOWN]} is not: {meant}" if meant else _clip(error.message)
+            )
+            yield f"argument {path!r}: {told}" if path else told
+
+
+def _is_terse(kind: Any) -> bool:
+    """Whether the validator's own words name a rule (`anyOf`, a pattern) instead of what is meant."""
+    kinds = jsonschema_rs.ValidationErrorKind
+    return isinstance(kind, kinds.Pattern | kinds.AnyOf | kinds.OneOfNotValid | kinds.OneOfMultipleValid)
+
+
+def _description(known: Mapping[str, Any], path: list[str | int]) -> str:
+    """What the schema says of a top-level argument, when the fault is that argument itself."""
+    schema = known.get(str(path[0])) if len(path) == 1 else None
+    return str(schema.get("description", "")).strip().rstrip(".") if isinstance(schema, dict) else ""
 
 
 def _path(parts: Iterable[str | int]) -> str:

@@ -104,5 +104,7 @@ def faulted(reason: str) -> Capture:
 
 def told(error: BaseException) -> str:
     """An exception in words for whoever reads the record; no traceback, no path of this host."""
+    while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
+        error = error.exceptions[0]  # the group is the nursery's, not the cause
     text = str(error).strip()
     return f"{type(error).__name__}: {text}" if text else type(error).__name__

@@ -107,7 +107,7 @@ def requested_deadline_s(arguments: JSON) -> float | None:
 def reply_of(end: CallEnd) -> Reply:
     """What a program gets for a call: whole streams, and in words what ended it if that was not the tool."""
     stderr = end.stderr
-    if end.reason:
+    if end.reason and end.reason.encode(errors="replace") not in stderr:
         break_line = b"\n" if stderr and not stderr.endswith(b"\n") else b""
         stderr += break_line + f"{end.outcome}: {end.reason}\n".encode(errors="replace")
     return Reply(end.outcome, end.exit_code, end.stdout, stderr, end.data, end.refusal)
@@ -156,8 +156,8 @@ async def _stop_instead_of_cancel() -> AsyncIterator[trio.Event]:
         task_status.started()
         try:
             await trio.sleep_forever()
-        finally:
-            stop.set()
+        except trio.Cancelled:
+            stop.set()  # and not let through: the nursery would raise it, and what the program printed be lost
 
     async with trio.open_nursery() as nursery:
         await nursery.start(raise_flag_when_cancelled)
