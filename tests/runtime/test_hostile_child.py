@@ -1,0 +1,177 @@
+"""A child that has broken out of the language is still only a child: with the policy off, from the host's side."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import psutil
+import pytest
+import trio
+from conftest import Bench, open_bench
+
+from litany_runtime.limits import MIB, Limits
+from litany_runtime.outcome import Outcome
+from litany_runtime.program import ProgramEnd
+
+FRAME = "import os, struct, msgpack\ndef send(items):\n    b = msgpack.packb(items)\n    os.write(3, struct.pack('>I', len(b)) + b)\n"
+
+
+def run_hostile(folder: Path, source: str, **options: object) -> tuple[ProgramEnd, ProgramEnd]:
+    """Run a program without the policy, and an ordinary one after it; both ends."""
+
+    async def main() -> tuple[ProgramEnd, ProgramEnd]:
+        async with open_bench(folder, language_layer=False) as bench:
+            return await bench.run(source, **options), await bench.run("print('next')")  # type: ignore[arg-type]
+
+    return trio.run(main)
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "reason"),
+    [
+        (
+            "garbage",
+            "import os; os.write(3, b'\\0\\0\\0\\x08garbage!')",
+            "not msgpack|no message of this side",
+        ),
+        ("a huge frame", "import os; os.write(3, b'\\xff' * 8)", "the limit is"),
+        (
+            "a host's message",
+            FRAME + "send([4, 1, 'completed', 0, b'', b'', None, '', ''])",
+            "no message of this side",
+        ),
+        ("a second warm", FRAME + "send([1, ['all']])", "out of turn"),
+        ("a number that skips", FRAME + "send([3, 5, 'echo', {}])", "call 5 after call 0"),
+        (
+            "a number again",
+            FRAME + "send([3, 1, 'echo', {}]); send([3, 1, 'echo', {}])",
+            "call 1 after call 1",
+        ),
+        ("a number below", FRAME + "send([3, 0, 'echo', {}])", "call 0 after call 0"),
+        ("a wrong type", FRAME + "send([3, 1, 7, {}])", "Call.name is int"),
+        (
+            "a deep value",
+            FRAME + "v = 1\nfor _ in range(70): v = [v]\nsend([3, 1, 'echo', {'a': v}])",
+            "nested deeper",
+        ),
+        (
+            "a value that is not JSON's",
+            FRAME + "send([3, 1, 'echo', {'a': b'x'}])",
+            "bytes is not a JSON value",
+        ),
+        ("a long name", FRAME + "send([3, 1, 'x' * 2000, {}])", "name of over"),
+    ],
+)
+def test_what_breaks_the_wire_ends_that_program_and_nothing_else(
+    tmp_path: Path, name: str, source: str, reason: str
+) -> None:
+    end, after = run_hostile(tmp_path, f"print('kept')\n{source}\nimport time; time.sleep(20)")
+    assert (end.outcome, end.exit_code, end.stdout) == (Outcome.KILLED, 137, b"kept\n"), name
+    assert "rules of the wire" in end.reason
+    assert any(each in end.reason for each in reason.split("|")), end.reason
+    assert after.stdout == b"next\n"
+
+
+def test_calls_over_the_limits_end_the_program(tmp_path: Path) -> None:
+    flood = FRAME + "for n in range(1, 10): send([3, n, 'echo', {'text': 'x'}])\nimport time; time.sleep(20)"
+    end, _ = run_hostile(tmp_path, flood, limits=Limits(calls=5))
+    assert (end.outcome, end.reason) == (Outcome.KILLED, "limit of 5 calls (calls)")
+    naps = flood.replace("'echo'", "'nap'")
+    end, _ = run_hostile(tmp_path, naps, limits=Limits(pending_calls=3))
+    assert (end.outcome, end.reason) == (Outcome.KILLED, "limit of 3 calls at once (pending_calls)")
+    big = (
+        FRAME
+        + "for n in range(1, 10): send([3, n, 'echo', {'text': 'x' * 1000}])\nimport time; time.sleep(20)"
+    )
+    end, _ = run_hostile(tmp_path, big, limits=Limits(total_value_bytes=4000))
+    assert (end.outcome, end.reason) == (
+        Outcome.KILLED,
+        "limit of 4000 bytes over all values (total_value_bytes)",
+    )
+
+
+def test_a_child_that_never_reads_its_answers_ends_at_its_deadline(tmp_path: Path) -> None:
+    source = (
+        FRAME
+        + "for n in range(1, 200): send([3, n, 'echo', {'text': 'x' * 100000}])\nimport time; time.sleep(20)"
+    )
+    end, after = run_hostile(tmp_path, source, deadline_s=2)
+    assert end.outcome is Outcome.TIMED_OUT
+    assert after.stdout == b"next\n"
+
+
+def test_a_child_that_closes_every_descriptor_has_ended(tmp_path: Path) -> None:
+    end, after = run_hostile(
+        tmp_path, "import os, time\nos.closerange(0, 100)\ntime.sleep(20)", deadline_s=10
+    )
+    assert end.outcome in {Outcome.FAILED, Outcome.KILLED, Outcome.TIMED_OUT, Outcome.FAULTED}
+    assert after.stdout == b"next\n"
+
+
+def test_a_forged_end_is_checked_against_the_kernel_s_word(tmp_path: Path) -> None:
+    end, _ = run_hostile(tmp_path, FRAME + "send([6, 0, False])\nos._exit(9)")
+    assert (end.outcome, end.exit_code) == (Outcome.FAILED, 9)
+
+
+def test_a_child_that_says_it_ended_and_lives_on_is_killed(tmp_path: Path) -> None:
+    end, _ = run_hostile(tmp_path, FRAME + "send([6, 0, False])\nimport time\nwhile True: time.sleep(1)")
+    assert (end.outcome, end.exit_code) == (Outcome.KILLED, 137)
+
+
+def test_calls_after_the_last_word_go_nowhere(tmp_path: Path) -> None:
+    seen: list[str] = []
+
+    async def answer(call: object) -> object:
+        seen.append(str(call))
+        raise AssertionError
+
+    source = (
+        FRAME
+        + "b = b''\nfor items in ([6, 0, False], [3, 1, 'echo', {}]):\n    p = msgpack.packb(items)\n    b += struct.pack('>I', len(p)) + p\nos.write(3, b)\nos._exit(0)"
+    )
+    end, _ = run_hostile(tmp_path, source, answer=answer)
+    assert end.outcome is Outcome.COMPLETED
+    assert seen == []
+
+
+def test_a_child_cannot_fork_exec_or_reach_the_zygote(tmp_path: Path) -> None:
+    source = """
+import os, signal, socket
+def attempt(what, action):
+    try:
+        action()
+    except BaseException as error:
+        print(what, type(error).__name__)
+    else:
+        print(what, 'DONE')
+attempt('fork', os.fork)
+attempt('exec', lambda: os.execv('/proc/self/exe', ['x']))
+attempt('kill 1', lambda: os.kill(1, signal.SIGKILL))
+attempt('socket', socket.socket)
+for path in ('/etc/passwd', '/proc/self/environ', '/sys/kernel', '/root/.bashrc', '/var', '/bin/sh', '/usr/bin/env'):
+    attempt(path, lambda: os.stat(path))
+print(os.getuid() != 0, os.getgid() != 0, dict(os.environ), sorted(os.listdir('.')))
+"""
+    end, after = run_hostile(tmp_path, source)
+    lines = end.stdout.decode().splitlines()
+    assert not [each for each in lines if each.endswith("DONE")], lines
+    assert len(lines) == 12, end
+    assert lines[-1] == "True True {} []"
+    assert after.stdout == b"next\n"
+
+
+def test_the_host_s_memory_does_not_grow_with_a_flood(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with open_bench(tmp_path, language_layer=False) as bench:
+            await bench.run("print('warm')")
+            await _flood(bench)
+
+    async def _flood(bench: Bench) -> None:
+        before = psutil.Process(os.getpid()).memory_info().rss
+        end = await bench.run("import os\nb = b'x' * 65536\nwhile True: os.write(1, b)", deadline_s=1)
+        grown = psutil.Process(os.getpid()).memory_info().rss - before
+        assert end.outcome is Outcome.TIMED_OUT
+        assert grown < 32 * MIB
+
+    trio.run(main)
