@@ -32,6 +32,7 @@ def main() -> NoReturn:
     # The command line names host paths; a program has no business with them.
     sys.argv[:] = ["program.py"]
     sys.orig_argv[:] = []
+    os.environ.clear()  # started empty, but the interpreter sets LC_CTYPE for itself
     control = socket.socket(fileno=CONTROL_FD)
     begin = orders.decode(control.recv(orders.MAX_ORDER_BYTES))
     assert isinstance(begin, orders.Begin)
