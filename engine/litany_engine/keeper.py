@@ -308,9 +308,13 @@ def _spawn_keepers() -> None:
             if fd == wake:
                 _drain(wake)
                 continue
-            data, fds, _flags, _address = socket.recv_fds(host, 1, 8, socket.MSG_CMSG_CLOEXEC)
+            data, fds, _flags, _address = socket.recv_fds(host, 1, 8)
             if not data:
                 return
+            for (
+                each
+            ) in fds:  # received ones are inheritable, and `recv_fds` drops the flag that says otherwise
+                os.set_inheritable(each, False)
             pid = os.fork()
             if not pid:
                 _in_a_keeper(wake, host, fds)

@@ -21,7 +21,7 @@ import trio
 from litany_engine.builtins.input import WrongInputError, builtin_input
 from litany_engine.builtins.patch_grammar import Operation, PatchError, parse_patch
 from litany_engine.builtins.patch_match import RUNGS, Applied, apply_hunks
-from litany_engine.builtins.worktree_files import FileRefusedError, WorktreeFiles
+from litany_engine.builtins.worktree_files import FileRefusedError, WorktreeFiles, owner_of_new_files
 from litany_engine.calls import Capture, Tool
 from litany_runtime.limits import MIB
 from litany_stubs.words import JSON, ToolDeclaration
@@ -270,9 +270,12 @@ def _create(folder: int, name: str, content: bytes, like: os.stat_result | None)
     fd = os.open(name, flags, 0o666, dir_fd=folder)
     try:
         with os.fdopen(fd, "wb") as file:
+            if (
+                owner := owner_of_new_files(folder) if like is None else (like.st_uid, like.st_gid)
+            ) is not None:
+                with suppress(PermissionError):  # in a shared folder: another user's file becomes ours
+                    os.fchown(fd, *owner)
             if like is not None:
-                with suppress(PermissionError):  # another user's file in a shared folder stays ours
-                    os.fchown(fd, like.st_uid, like.st_gid)
                 os.fchmod(fd, like.st_mode & 0o777)  # not set-uid: what it runs is the model's text now
             file.write(content)
     except OSError:

@@ -139,7 +139,7 @@ class WorktreeFiles:
             return None
 
     def place(self, path: str) -> tuple[int, int, str] | None:
-        """What is the same for two paths that name one file by different ways; None when its folder is missing.
+        """The same for two paths that name one file by different ways; None when its folder is missing.
 
         Raises:
             FileRefusedError: as for `parent`.
@@ -160,6 +160,8 @@ class WorktreeFiles:
             try:
                 self._refuse_git(fd, path, name)
                 os.mkdir(name, dir_fd=fd)
+                if (owner := owner_of_new_files(fd)) is not None:
+                    os.chown(name, *owner, dir_fd=fd, follow_symlinks=False)
             except FileExistsError as error:  # a link to nowhere
                 raise FileRefusedError(f"{path!r}: {name!r} on the way is no folder") from error
             finally:
@@ -223,6 +225,14 @@ class WorktreeFiles:
 
     def _outside(self, path: str) -> str:
         return f"{path!r} lies outside the agent's worktree {self._real}; this tool works within it"
+
+
+def owner_of_new_files(folder: int) -> tuple[int, int] | None:
+    """Whose a new file in a folder should be when root makes it: the folder's owner's, as if they had."""
+    if os.geteuid() != 0:
+        return None
+    status = os.fstat(folder)
+    return status.st_uid, status.st_gid
 
 
 def _path_of(fd: int) -> str:

@@ -1,0 +1,467 @@
+"""A process is run to its end, and nothing of it stays: seen from the process table, not from what it says."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import sys
+from functools import partial
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+import trio
+from hypothesis import given
+from hypothesis import strategies as st
+
+from litany_engine import keeper, processes
+from litany_engine.processes import ProcessEnd, ProcessError, run_process
+from tool_kit import processes_with, unique_sleep, wait_until
+
+ENV = {"PATH": os.environ["PATH"], "LANG": "C.UTF-8"}
+HERE = Path("/")
+
+
+def run(*argv: str, **options: Any) -> ProcessEnd:
+    async def main() -> ProcessEnd:
+        return await run_process(argv, **{"env": ENV, "cwd": HERE, **options})
+
+    return trio.run(main)
+
+
+def sh(script: str, **options: Any) -> ProcessEnd:
+    return run("sh", "-c", script, **options)
+
+
+def sh_until_cancelled(script: str, token: str, count: int = 1, **options: Any) -> tuple[ProcessEnd, float]:
+    """Run a script, cancel it once `count` processes with the token live; the end and the seconds it took."""
+
+    async def main() -> tuple[ProcessEnd, float]:
+        ends: list[ProcessEnd] = []
+        with trio.CancelScope() as scope:
+            async with trio.open_nursery() as nursery:
+
+                async def body() -> None:
+                    ends.append(
+                        await run_process(["sh", "-c", script], **{"env": ENV, "cwd": HERE, **options})
+                    )
+
+                nursery.start_soon(body)
+                await wait_until(lambda: len(processes_with(token)) >= count)
+                began = trio.current_time()
+                scope.cancel()
+        return ends[0], trio.current_time() - began
+
+    return trio.run(main)
+
+
+def test_the_streams_stay_apart_and_the_exit_code_is_the_programs_own() -> None:
+    end = sh("echo out; echo err >&2; exit 7")
+    assert (end.stdout, end.stderr, end.exit_code, end.signal) == (b"out\n", b"err\n", 7, None)
+    assert not end.cancelled
+    assert end.survivors == 0
+
+
+def test_a_death_by_signal_is_told_as_128_and_the_signal() -> None:
+    end = sh("kill -SEGV $$")
+    assert (end.exit_code, end.signal) == (128 + signal.SIGSEGV, signal.SIGSEGV)
+
+
+def test_stdin_reaches_the_program_whole() -> None:
+    data = os.urandom(3_000_000)
+    assert run("cat", stdin=data, max_output_bytes=4_000_000).stdout == data
+
+
+def test_without_input_stdin_is_empty() -> None:
+    assert run("cat").stdout == b""
+
+
+def test_a_program_that_never_reads_its_input_blocks_nobody() -> None:
+    assert sh("echo done", stdin=b"x" * 5_000_000).stdout == b"done\n"
+
+
+def test_a_program_that_closes_its_input_early_has_not_failed() -> None:
+    assert sh("head -c 1; exec 0<&-; echo; sleep 0.1", stdin=b"x" * 5_000_000).exit_code == 0
+
+
+def test_both_streams_can_be_flooded_at_once() -> None:
+    script = "head -c 3000000 /dev/zero >&2 & head -c 3000000 /dev/zero; wait"
+    end = sh(script)
+    assert (len(end.stdout), len(end.stderr)) == (3_000_000, 3_000_000)
+
+
+def test_output_over_the_limit_keeps_its_head_and_tail_and_says_what_is_missing() -> None:
+    end = sh("printf aaaa; head -c 100000 /dev/zero; printf zzzz", max_output_bytes=1000)
+    assert end.stdout.startswith(b"aaaa")
+    assert end.stdout.endswith(b"zzzz")
+    assert end.stdout_dropped == 100_008 - 1000
+    assert str(end.stdout_dropped).encode() in end.stdout
+    assert end.stderr_dropped == 0
+
+
+def test_output_is_relayed_as_it_comes() -> None:
+    seen: list[tuple[str, bytes]] = []
+    sh("echo a; echo b >&2", output=lambda stream, data: seen.append((stream, data)))
+    assert sorted(seen) == [("stderr", b"b\n"), ("stdout", b"a\n")]
+
+
+def test_the_environment_is_the_given_one_and_a_token() -> None:
+    end = run("env", env={"PATH": ENV["PATH"], "ONLY": "this"})
+    names = {line.split("=")[0] for line in end.stdout.decode().splitlines()}
+    assert names == {"PATH", "ONLY", processes.TREE_VARIABLE}
+
+
+def test_a_nested_run_is_marked_with_the_outer_token_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(processes.TREE_VARIABLE, "outer")
+    end = sh(f"printf %s ${processes.TREE_VARIABLE}")
+    assert end.stdout.startswith(b"outer:")
+
+
+def test_the_program_is_found_on_the_given_path(tmp_path: Path) -> None:
+    program = tmp_path / "only-here"
+    program.write_text("#!/bin/sh\necho found\n")
+    program.chmod(0o755)
+    assert run("only-here", env={"PATH": f"{tmp_path}:{ENV['PATH']}"}).stdout == b"found\n"
+    with pytest.raises(ProcessError, match="cannot start 'only-here': No such file"):
+        run("only-here")
+
+
+def test_it_runs_in_the_given_directory(tmp_path: Path) -> None:
+    assert run("pwd", cwd=tmp_path).stdout.decode().strip() == str(tmp_path.resolve())
+
+
+def test_a_missing_directory_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ProcessError, match=r"cannot start 'true' in .*gone.*No such file"):
+        run("true", cwd=tmp_path / "gone")
+
+
+@pytest.mark.parametrize("content", [b"\x7fELF nonsense", b"plain text"])
+def test_what_is_no_program_is_told(tmp_path: Path, content: bytes) -> None:
+    file = tmp_path / "file"
+    file.write_bytes(content)
+    with pytest.raises(ProcessError, match="Permission denied"):
+        run(str(file))
+    file.chmod(0o755)
+    with pytest.raises(ProcessError, match="Exec format error"):
+        run(str(file))
+
+
+def test_a_program_whose_file_is_still_being_written_is_tried_again(tmp_path: Path) -> None:
+    file = tmp_path / "tool"
+    file.write_text("#!/bin/sh\necho ran\n")
+    file.chmod(0o755)
+    writer = os.open(file, os.O_WRONLY)
+
+    async def main() -> bytes:
+        async with trio.open_nursery() as nursery:
+            ends: list[ProcessEnd] = []
+
+            async def body() -> None:
+                ends.append(await run_process([str(file)], env=ENV, cwd=HERE))
+
+            nursery.start_soon(body)
+            await trio.sleep(0.03)
+            os.close(writer)
+        return ends[0].stdout
+
+    assert trio.run(main) == b"ran\n"
+
+
+@pytest.mark.parametrize(("argv", "message"), [((), "the command is empty"), (("a\0b",), "NUL")])
+def test_a_command_that_cannot_be_said_is_refused(argv: tuple[str, ...], message: str) -> None:
+    with pytest.raises(ProcessError, match=message):
+        run(*argv)
+
+
+def test_no_descriptor_of_the_host_is_inherited(tmp_path: Path) -> None:
+    with (tmp_path / "secret").open("w") as file:
+        os.set_inheritable(file.fileno(), True)
+        listed = run(sys.executable, "-c", "import os; print(sorted(os.listdir('/proc/self/fd')))")
+    assert listed.stdout.decode().strip() == "['0', '1', '2', '3']"  # 3 is the listing itself
+
+
+def test_signals_that_the_host_ignores_are_not_ignored_by_the_program() -> None:
+    assert signal.getsignal(signal.SIGPIPE) == signal.SIG_IGN  # Python's own habit
+    end = run("sh", "-c", "grep SigIgn /proc/self/status")
+    the_c_librarys_own = 1 << 31 | 1 << 32  # 32 and 33, which glibc sees to itself
+    assert int(end.stdout.split()[1], 16) & ~the_c_librarys_own == 0
+
+
+def open_descriptors() -> list[str]:
+    return sorted(os.listdir("/proc/self/fd"))  # noqa: PTH208
+
+
+def test_a_run_leaves_no_descriptor_and_no_process_behind() -> None:
+    run("true")  # the spawner is there from now on
+    before = open_descriptors()
+    for _ in range(5):
+        run("true")
+        with pytest.raises(ProcessError):
+            run("/no/such/program")
+    assert open_descriptors() == before
+
+
+def test_usage_counts_the_whole_tree() -> None:
+    busy = "i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done"
+    end = sh(f"({busy}) & ({busy}); wait")
+    assert end.usage.cpu_s > 0.01
+    assert end.usage.peak_memory_bytes > 0
+
+
+# What is left behind.
+
+
+def test_a_background_process_that_holds_the_pipe_ends_with_the_command() -> None:
+    token = unique_sleep()
+    end = sh(f"echo out; sleep {token} &")
+    assert (end.stdout, end.exit_code) == (b"out\n", 0)
+    assert processes_with(token) == []
+
+
+@pytest.mark.parametrize(
+    "escape",
+    [
+        pytest.param("setsid sleep {0} &", id="own-session"),
+        pytest.param("(setsid sh -c 'sleep {0} & sleep {0}' &)", id="double-fork"),
+        pytest.param("(env -i setsid sleep {0} &)", id="no-environment"),
+        pytest.param("(nohup setsid sleep {0} >/dev/null 2>&1 &)", id="daemon-without-our-pipes"),
+        pytest.param("(exec -a innocent sleep {0} 2>/dev/null || sleep {0}) &", id="another-name"),
+        pytest.param("sh -c 'kill -STOP $$; sleep {0}' & sleep {0} &", id="stopped"),
+    ],
+)
+def test_what_left_the_group_is_found_and_ended(escape: str) -> None:
+    token = unique_sleep()
+    end = sh(f"{escape.format(token)}\nsleep 0.05; echo out")
+    assert end.exit_code == 0
+    assert processes_with(token) == []
+    assert end.survivors == 0
+
+
+def test_a_background_process_that_ignores_sigterm_is_killed_after_the_grace() -> None:
+    token = unique_sleep()
+    end = sh(f"(trap '' TERM; sleep {token}; sleep {token}) & sleep 0.05; echo out", grace_s=0.1)
+    assert end.stdout == b"out\n"
+    assert processes_with(token) == []
+
+
+# Cancellation.
+
+
+def test_a_cancelled_run_returns_what_was_printed() -> None:
+    token = unique_sleep()
+    end, took = sh_until_cancelled(f"echo kept; echo this >&2; sleep {token}", token)
+    assert (end.stdout, end.stderr) == (b"kept\n", b"this\n")
+    assert end.cancelled
+    assert end.signal == signal.SIGTERM
+    assert processes_with(token) == []
+    assert took < 1.0  # far below the grace: it did not ignore SIGTERM
+
+
+def test_a_process_may_say_something_when_it_is_told_to_end() -> None:
+    token = unique_sleep()
+    script = f"trap 'echo goodbye; exit 9' TERM; sleep {token} & wait"
+    end, _ = sh_until_cancelled(script, token)
+    assert (end.stdout, end.exit_code, end.cancelled) == (b"goodbye\n", 9, True)
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        pytest.param("trap '' TERM; echo kept; sleep {0}; sleep {0}", id="ignores-sigterm"),
+        pytest.param("echo kept; (trap '' TERM; setsid sleep {0} & sleep {0}) & wait", id="child-ignores"),
+        pytest.param("trap '' TERM; echo kept; while :; do sleep {0} & wait; done", id="starts-again"),
+    ],
+)
+def test_what_ignores_sigterm_is_killed_after_the_grace(script: str) -> None:
+    token = unique_sleep()
+    end, took = sh_until_cancelled(script.format(token), token, grace_s=0.2)
+    assert end.stdout == b"kept\n"
+    assert end.cancelled
+    assert processes_with(token) == []
+    assert took >= 0.2 or end.signal == signal.SIGTERM
+
+
+def test_a_tree_that_escaped_every_way_is_ended_by_a_stop() -> None:
+    token = unique_sleep()
+    script = (
+        f"(env -i setsid sh -c 'trap \"\" TERM; sleep {token}; sleep {token}' &)\n"
+        f"(setsid setsid sleep {token} &)\nsleep {token}"
+    )
+    end, _ = sh_until_cancelled(script, token, count=4, grace_s=0.2)
+    assert end.cancelled
+    assert processes_with(token) == []
+
+
+def test_a_flood_is_cut_and_its_head_is_kept() -> None:
+    async def main() -> ProcessEnd:
+        with trio.move_on_after(0.3):
+            return await run_process(["yes"], env=ENV, cwd=HERE, max_output_bytes=10_000)
+        raise AssertionError("unreachable")
+
+    end = trio.run(main)
+    assert end.cancelled
+    assert end.stdout.startswith(b"y\ny\n")
+    assert end.stdout_dropped > 0
+    assert len(end.stdout) < 10_100
+
+
+def test_a_fork_storm_is_ended() -> None:
+    token = unique_sleep()
+    storm = f"for i in 1 2 3 4 5 6 7 8; do (trap '' TERM; while :; do sleep {token} & done) & sleep 0.01; done; wait"
+    script = (
+        f"ulimit -u 400 2>/dev/null; {storm}"
+        if os.geteuid()
+        else storm.replace("while :; do", "for j in 1 2 3 4 5 6 7 8; do")
+    )
+    end, _ = sh_until_cancelled(script, token, count=20, grace_s=0.1)
+    assert end.cancelled
+    assert processes_with(token) == []
+
+
+def test_nothing_starts_when_the_scope_is_cancelled_already(tmp_path: Path) -> None:
+    async def main() -> bool:
+        with trio.CancelScope() as scope:
+            scope.cancel()
+            await run_process(["touch", str(tmp_path / "made")], env=ENV, cwd=HERE)
+        return scope.cancelled_caught
+
+    assert trio.run(main)
+    assert not (tmp_path / "made").exists()
+
+
+def test_the_callers_next_wait_is_cancelled_as_ever() -> None:
+    async def main() -> list[str]:
+        seen = []
+        with trio.move_on_after(0.05):
+            end = await run_process(["sleep", "50"], env=ENV, cwd=HERE)
+            seen.append(f"cancelled={end.cancelled}")
+            await trio.lowlevel.checkpoint()
+            seen.append("went on")
+        return seen
+
+    assert trio.run(main) == ["cancelled=True"]
+
+
+def test_a_program_that_ended_by_itself_is_not_called_cancelled() -> None:
+    token = unique_sleep()
+
+    async def main() -> ProcessEnd:
+        ends: list[ProcessEnd] = []
+        with trio.CancelScope() as scope:
+            async with trio.open_nursery() as nursery:
+
+                async def body() -> None:
+                    script = f"(trap '' TERM; sleep {token}; sleep {token}) & sleep 0.05; echo out"
+                    ends.append(await run_process(["sh", "-c", script], env=ENV, cwd=HERE, grace_s=0.5))
+
+                nursery.start_soon(body)
+                await wait_until(lambda: processes_with(token))
+                await trio.sleep(0.2)  # the shell is gone, what it left is in its grace
+                scope.cancel()
+        return ends[0]
+
+    end = trio.run(main)
+    assert (end.exit_code, end.cancelled, end.stdout) == (0, False, b"out\n")
+    assert processes_with(token) == []
+
+
+# When the watchers themselves are hit.
+
+
+def test_a_process_that_kills_its_keeper_is_a_fault_that_leaves_nothing() -> None:
+    token = unique_sleep()
+    with pytest.raises(ProcessError, match="the process that watched over it was ended") as caught:
+        sh(f"echo kept; (env -i setsid sleep {token} &) ; sleep 0.05; kill -KILL $PPID; sleep {token}")
+    assert caught.value.stdout == b"kept\n"
+    trio.run(wait_until, lambda: processes_with(token) == [])
+
+
+def test_a_process_that_stops_its_keeper_is_ended_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(processes, "ANSWER_BOUND_S", 0.1)
+    monkeypatch.setattr(keeper, "KILL_BOUND_S", 0.1)
+    token = unique_sleep()
+
+    async def main() -> None:
+        async with trio.open_nursery() as nursery:
+
+            async def body() -> None:
+                script = f"kill -STOP $PPID; (env -i setsid sleep {token} &) ; sleep {token}"
+                await run_process(["sh", "-c", script], env=ENV, cwd=HERE, grace_s=0.1)
+
+            nursery.start_soon(body)
+            await wait_until(lambda: len(processes_with(token)) >= 2)
+            nursery.cancel_scope.cancel()
+
+    with pytest.RaisesGroup(pytest.RaisesExc(ProcessError, match="does not answer")):
+        trio.run(main)
+    trio.run(wait_until, lambda: processes_with(token) == [])
+
+
+def test_a_lost_spawner_is_started_again() -> None:
+    run("true")
+    assert processes._spawner is not None
+    os.kill(processes._spawner.pid, signal.SIGKILL)
+    os.waitpid(processes._spawner.pid, 0)
+    assert sh("echo again").stdout == b"again\n"
+
+
+HOST = """
+import os, sys, trio
+from pathlib import Path
+from typing import Any, cast
+from litany_engine.processes import run_process
+token = sys.argv[1]
+script = f"(env -i setsid sleep {token} &); sleep {token}"
+trio.run(lambda: run_process(["sh", "-c", script], env=dict(os.environ), cwd=Path("/"), grace_s=0.2))
+"""
+
+
+def test_a_host_that_is_killed_leaves_no_process(tmp_path: Path) -> None:
+    token = unique_sleep()
+
+    async def main() -> None:
+        async with trio.open_nursery() as nursery:
+            host: trio.Process = await nursery.start(
+                partial(trio.run_process, [sys.executable, "-c", HOST, token], check=False)
+            )
+            await wait_until(lambda: len(processes_with(f"sleep {token}")) + len(processes_with(token)) >= 3)
+            host.kill()
+        await wait_until(lambda: processes_with(token) == [])
+
+    trio.run(main)
+
+
+def test_many_run_at_once() -> None:
+    async def main() -> list[bytes]:
+        outputs: list[bytes] = []
+
+        async def one(number: int) -> None:
+            end = await run_process(["sh", "-c", f"echo {number}"], env=ENV, cwd=HERE)
+            outputs.append(end.stdout)
+
+        async with trio.open_nursery() as nursery:
+            for number in range(60):
+                nursery.start_soon(one, number)
+        return outputs
+
+    assert sorted(int(each) for each in trio.run(main)) == list(range(60))
+
+
+@given(
+    st.lists(st.binary(max_size=20).filter(lambda b: b"\0" not in b), min_size=1),
+    st.lists(st.binary(min_size=1, max_size=20).filter(lambda b: b"\0" not in b)),
+    st.floats(0, 1e6),
+)
+def test_a_request_reads_back_as_it_was_written(argv: list[bytes], env: list[bytes], grace_s: float) -> None:
+    class Socket:
+        def __init__(self, data: bytes) -> None:
+            self.data = data
+
+        def recv(self, size: int) -> bytes:
+            taken, self.data = self.data[: min(size, 7)], self.data[min(size, 7) :]
+            return taken
+
+    request = keeper.pack_request(argv, env, b"/tmp", grace_s)
+    read = keeper._read_request(cast("socket.socket", Socket(request)))
+    assert read == (argv, env, b"/tmp", grace_s)
