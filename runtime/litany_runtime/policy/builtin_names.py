@@ -1,0 +1,133 @@
+"""The builtins of a program: CPython's own, but for those that take a name, make a class or make code of text."""
+
+from __future__ import annotations
+
+import builtins
+import sys
+import types
+from typing import Any, NoReturn
+
+from litany_runtime.policy import classes, guards, transformer
+
+PLAIN_BUILTINS = """
+    abs aiter all anext any ascii bin bool bytearray bytes callable chr classmethod complex delattr dict dir divmod
+    enumerate filter float format frozenset getattr hasattr hash hex id input int isinstance issubclass iter len list
+    map max memoryview min next object oct open ord pow print property range repr reversed round set setattr slice
+    sorted staticmethod str sum super tuple type vars zip
+    True False None Ellipsis NotImplemented __debug__
+""".split()
+"""Every builtin a program has but exceptions; `guarded` replaces some."""
+
+_missing = object()
+
+
+class _TypeOfTypes(type):
+    """Makes `type` callable with one argument only, and still the type of classes for `isinstance`."""
+
+    def __call__(cls, *args: Any) -> Any:
+        if len(args) == 1:
+            return guards.visible_type(type(args[0]))
+        raise TypeError("type() takes 1 argument here (write a class statement)")
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, type)
+
+    def __subclasscheck__(cls, subclass: Any) -> bool:
+        return subclass is cls or issubclass(subclass, type)
+
+    def __getitem__(cls, item: Any) -> types.GenericAlias:
+        return types.GenericAlias(cls, item)
+
+    def __repr__(cls) -> str:
+        return "<class 'type'>"
+
+
+class type_(metaclass=_TypeOfTypes):  # noqa: N801 - the program sees it as `type`
+    """type(object) -> the object's type."""
+
+
+type_.__name__ = type_.__qualname__ = "type"
+type_.__module__ = "builtins"
+guards._facades[type] = type_  # noqa: SLF001
+
+
+def getattr_(obj: Any, name: Any, default: Any = _missing, /) -> Any:
+    """getattr(object, name[, default]) -> value."""
+    if default is _missing:
+        return guards.read(obj, name)
+    try:
+        return guards.read(obj, name)
+    except guards.Refused:
+        raise
+    except AttributeError:
+        return default
+
+
+def vars_(obj: Any = _missing, /) -> Any:
+    """vars(object) -> the object's own attributes."""
+    if obj is _missing:
+        raise TypeError("vars() needs an argument here (keep values in a dict of your own)")
+    return guards.attribute(obj, "__dict__")
+
+
+def exit_(code: Any = None) -> NoReturn:
+    """Exit the program."""
+    sys.exit(code)
+
+
+def open_(
+    file: Any,
+    mode: Any = "r",
+    buffering: Any = -1,
+    encoding: Any = None,
+    errors: Any = None,
+    newline: Any = None,
+    closefd: Any = True,
+    opener: Any = None,
+) -> Any:
+    """Open a file of the worktree and return a stream."""
+    if opener is not None:
+        raise ValueError("open() takes no opener here (open the path itself)")
+    return builtins.open(file, mode, buffering, encoding, errors, newline, closefd)
+
+
+def guarded() -> dict[str, Any]:
+    """The builtins that differ from CPython's."""
+    own = {
+        "getattr": getattr_,
+        "setattr": guards.write,
+        "delattr": guards.delete,
+        "vars": vars_,
+        "type": type_,
+        "open": open_,
+        "exit": exit_,
+        "quit": exit_,
+        "__build_class__": classes.build_class,
+    }
+    for name, value in own.items():
+        if name != "__build_class__" and isinstance(value, types.FunctionType):
+            value.__name__ = value.__qualname__ = name
+            value.__module__ = "builtins"
+    return own
+
+
+def program_builtins() -> dict[str, Any]:
+    """A program's builtins without `__import__`, which knows its tools."""
+    names = {name: getattr(builtins, name) for name in PLAIN_BUILTINS}
+    names |= {
+        name: value
+        for name, value in vars(builtins).items()
+        if isinstance(value, type) and issubclass(value, BaseException)
+    }
+    names |= guarded()
+    names |= {
+        transformer.ATTRIBUTE: guards.attribute,
+        transformer.PRIVATE: guards.private,
+        transformer.UPDATED: guards.updated,
+        transformer.INIT: guards.init,
+        transformer.TYPE: type,
+        transformer.OWN: guards.own,
+        transformer.CLASS: guards.class_of,
+    }
+    names["__name__"] = "builtins"
+    return names

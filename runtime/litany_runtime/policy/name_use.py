@@ -1,0 +1,106 @@
+"""What the names of a program stand for, as far as its text tells.
+
+Two questions need the whole program: whether `eval` is the builtin or a function of the program's own, and
+whether `math.sqrt` can only mean the library's. For the second, the attribute becomes a name of its own
+(`_litany_name_math_sqrt`, a builtin): views are read-only, so its value cannot change, and one look-up is
+faster than two. That makes up for what a read-only module object costs where this does not apply.
+
+It applies when every binding of the module's name is an `import` statement of that very module at the top
+level of the program, and the use comes after it.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from litany_runtime.policy.modules import MODULES, NAMES
+from litany_runtime.policy.names import RESERVED_PREFIX
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    Place = tuple[ast.AST, str, int]
+
+FOLDED = RESERVED_PREFIX + "name_"
+NEVER_FOLDED = frozenset({"sys"})
+"""Its streams are read afresh each time."""
+
+
+def folded(module: str, name: str) -> str:
+    """The reserved builtin that stands for `module.name`."""
+    return f"{FOLDED}{module.replace('.', '_')}_{name}"
+
+
+class NameUse:
+    """Collects while the tree is walked; answers afterwards."""
+
+    def __init__(self) -> None:
+        self.bound: set[str] = set()
+        self.builtins_read: list[ast.Name] = []
+        self._top_level: frozenset[int] = frozenset()
+        self._modules: dict[str, tuple[str, int]] = {}
+        self._reads: list[tuple[ast.Attribute, Place]] = []
+        self._star = False
+
+    def begin(self, tree: ast.Module) -> None:
+        """Note which statements are the program's top level."""
+        self._top_level = frozenset(id(statement) for statement in tree.body)
+
+    def imported(self, statement: ast.Import | ast.ImportFrom, name: str, module: str) -> None:
+        """An import statement binds `name` to `module` (or to a name that is no module)."""
+        if id(statement) not in self._top_level or module not in MODULES:
+            self.bound.add(name)
+            return
+        known, line = self._modules.get(name, (module, statement.lineno))
+        if known != module:
+            self.bound.add(name)
+        self._modules[name] = (module, min(line, statement.lineno))
+
+    def imported_star(self, module: str) -> None:
+        """A star import binds every name of a module."""
+        if module in NAMES:
+            self.bound |= NAMES[module]
+        else:
+            self._star = True
+
+    def read_from_module(self, node: ast.Attribute, place: Place) -> None:
+        """An attribute is read; perhaps from a module."""
+        if isinstance(node.value, (ast.Name, ast.Attribute)):
+            self._reads.append((node, place))
+
+    def builtins_refused(self) -> Iterable[ast.Name]:
+        """Reads of refused builtins that are not the program's own names."""
+        return (n for n in self.builtins_read if n.id not in self.bound and n.id not in self._modules)
+
+    def fold(self) -> None:
+        """Replace what can only be a library's name."""
+        if self._star:
+            return
+        modules = {name: m for name, m in self._modules.items() if name not in self.bound}
+        if not modules:
+            return
+        for node, (parent, field, index) in self._reads:
+            module = _module_of(node.value, modules)
+            if module and module not in NEVER_FOLDED and node.attr in NAMES[module]:
+                name = ast.copy_location(ast.Name(folded(module, node.attr), ast.Load()), node)
+                put(parent, field, index, name)
+
+
+def _module_of(node: ast.expr, modules: dict[str, tuple[str, int]]) -> str | None:
+    if isinstance(node, ast.Name):
+        module, line = modules.get(node.id, ("", 0))
+        return module if module and node.lineno > line else None
+    if isinstance(node, ast.Attribute):
+        parent = _module_of(node.value, modules)
+        module = f"{parent}.{node.attr}"
+        return module if parent and module in MODULES else None
+    return None
+
+
+def put(parent: ast.AST, field: str, index: int, node: ast.AST) -> None:
+    """Put a node where another was."""
+    if index < 0:
+        setattr(parent, field, node)
+    else:
+        getattr(parent, field)[index] = node

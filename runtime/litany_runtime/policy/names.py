@@ -1,0 +1,197 @@
+"""Which names a program may write, as tables that can be read at a glance.
+
+An attribute name is a constant in the syntax tree, so nearly every question about it is answered here, before
+the program runs. Three answers exist: allowed (the node is left alone and costs nothing), looked at (the
+node is rewritten so that a guard sees the object first, `guards.py`), refused.
+
+The rule behind the lists: what an operator or a builtin does anyway (`a.__add__(b)` is `a + b`) is harmless;
+what leads from an object to the machinery that made it (its class's bases, its function's globals, its
+frame) is not.
+"""
+
+from __future__ import annotations
+
+RESERVED_PREFIX = "_litany_"
+"""Names that begin so belong to the guards. No binding form accepts them, nor does a read."""
+
+PROTOCOL_METHODS = frozenset(
+    """
+    __init__ __new__ __post_init__ __repr__ __str__ __bytes__ __format__ __hash__ __bool__ __call__
+    __lt__ __le__ __eq__ __ne__ __gt__ __ge__
+    __len__ __length_hint__ __getitem__ __setitem__ __delitem__ __missing__ __contains__ __iter__ __next__ __reversed__
+    __enter__ __exit__ __await__ __aiter__ __anext__ __aenter__ __aexit__
+    __add__ __sub__ __mul__ __matmul__ __truediv__ __floordiv__ __mod__ __divmod__ __pow__
+    __lshift__ __rshift__ __and__ __xor__ __or__
+    __radd__ __rsub__ __rmul__ __rmatmul__ __rtruediv__ __rfloordiv__ __rmod__ __rdivmod__ __rpow__
+    __rlshift__ __rrshift__ __rand__ __rxor__ __ror__
+    __iadd__ __isub__ __imul__ __imatmul__ __itruediv__ __ifloordiv__ __imod__ __ipow__
+    __ilshift__ __irshift__ __iand__ __ixor__ __ior__
+    __neg__ __pos__ __abs__ __invert__ __int__ __float__ __complex__ __index__
+    __round__ __trunc__ __floor__ __ceil__
+    __get__ __set__ __delete__ __fspath__ __sizeof__ __copy__ __deepcopy__ __replace__
+    """.split()
+)
+"""Methods a program may define, assign, and call by name: each does what an operator or a builtin does."""
+
+HOOK_METHODS = frozenset("__getattr__ __setattr__ __delattr__ __dir__ __getstate__ __setstate__".split())
+"""Methods a program may define on its classes but not read as plain attributes: they take a name, or hand
+out an object's whole state."""
+
+CLASS_NAMES = frozenset("__slots__ __match_args__ __hash__ __doc__ __test__".split())
+"""Dunder names with a meaning in a class body; `classes.py` looks at the values of the first two."""
+
+MODULE_NAMES = frozenset(
+    "__all__ __version__ __author__ __license__ __date__ __email__ __doc__ __copyright__".split()
+)
+"""Dunder names a program may bind at will: words about the program, read by nobody."""
+
+READABLE_NAMES = frozenset("__name__ __file__ __doc__ __debug__ __class__ __qualname__ __module__".split())
+"""Dunder names a program may read as variables."""
+
+BINDABLE_DUNDERS = PROTOCOL_METHODS | HOOK_METHODS | CLASS_NAMES | MODULE_NAMES
+READABLE_DUNDERS = BINDABLE_DUNDERS | READABLE_NAMES
+
+PLAIN_ATTRIBUTES = (PROTOCOL_METHODS - {"__init__"}) | frozenset(
+    """
+    __name__ __qualname__ __doc__ __module__ __wrapped__ __version__ __author__ __all__
+    __cause__ __context__ __suppress_context__ __traceback__ __notes__
+    __members__ __slots__ __match_args__ __abstractmethods__ __isabstractmethod__
+    __total__ __required_keys__ __optional_keys__ __forward_arg__ __metadata__ __supertype__ __bound__ __constraints__
+    """.split()
+)
+"""Dunder attributes left alone on every object."""
+
+LOOKED_AT_DUNDERS = frozenset(
+    "__class__ __dict__ __init__ __setattr__ __delattr__ __getattr__ __annotations__ __mro__ __bases__".split()
+)
+"""Dunder attributes whose object is looked at when the program runs."""
+
+STORABLE_DUNDERS = (
+    (PROTOCOL_METHODS - {"__new__", "__init__"})
+    | {"__init__", "__name__", "__qualname__", "__doc__", "__wrapped__", "__version__"}
+    | {"__cause__", "__context__", "__suppress_context__", "__isabstractmethod__"}
+)
+"""Dunder attributes a program may assign; on classes that are not its own the interpreter refuses."""
+
+INNARDS = frozenset(
+    """
+    tb_frame tb_next tb_lasti
+    f_back f_builtins f_code f_generator f_globals f_lasti f_lineno f_locals f_trace f_trace_lines f_trace_opcodes
+    co_argcount co_branches co_cellvars co_code co_consts co_exceptiontable co_filename co_firstlineno co_flags
+    co_freevars co_kwonlyargcount co_lines co_linetable co_lnotab co_name co_names co_nlocals co_positions
+    co_posonlyargcount co_qualname co_stacksize co_varnames
+    gi_code gi_frame gi_running gi_suspended gi_state gi_yieldfrom
+    cr_await cr_code cr_frame cr_origin cr_running cr_suspended cr_state
+    ag_await ag_code ag_frame ag_running ag_suspended ag_state
+    """.split()
+)
+"""Attributes of frames, code, tracebacks, generators and coroutines: the way from a value to its machinery."""
+
+LOOKED_AT = {
+    "format": "a format string reads attributes for whoever wrote it",
+    "format_map": "a format string reads attributes for whoever wrote it",
+    "obj": "an AttributeError carries the object it was raised for",
+    "mro": "a class's bases lead out of the program",
+    "parser": "a path's parser is a module",
+    "pathmod": "a path's flavour holds a module",
+    "get_stack": "a task's stack is made of frames",
+    "get_loop": "a task's event loop serves the runtime too",
+    "gen": "a context manager's generator holds its frame",
+    "set_authorizer": "the authorizer keeps a database's files in the worktree",
+    "enable_load_extension": "an extension is native code",
+    "load_extension": "an extension is native code",
+    "setconfig": "a database's safety settings are the operator's",
+    "add_reader": "an event loop's descriptors are the runtime's",
+    "remove_reader": "an event loop's descriptors are the runtime's",
+    "add_writer": "an event loop's descriptors are the runtime's",
+    "remove_writer": "an event loop's descriptors are the runtime's",
+    "add_signal_handler": "signals are the runtime's",
+    "remove_signal_handler": "signals are the runtime's",
+    "opener": "an opener hands out descriptors",
+}
+"""Public attribute names whose object is looked at when the program runs, and why. Deliberately few: on the
+program's own objects they mean what the program says, after one set look-up."""
+
+CALLS_REFUSED = {
+    "eval": "write the expression itself, or ast.literal_eval(text) for data",
+    "exec": "write the statements themselves",
+    "compile": "write the code itself; re.compile is available",
+    "globals": "keep values in a dict of your own",
+    "locals": "name the variables you need, or keep them in a dict",
+    "breakpoint": "print what you want to see",
+    "help": "print(thing.__doc__)",
+    "__import__": "write an import statement",
+    "__build_class__": "write a class statement",
+    "__builtins__": "builtins are available by their names",
+    "__loader__": "write an import statement",
+    "__spec__": "use __name__",
+}
+"""Builtins a program does not have, and what to write instead."""
+
+METHODS_REFUSED = {
+    "__del__": "use a context manager (__enter__, __exit__) or try/finally",
+    "__getattribute__": "define __getattr__, which is called for missing attributes only",
+    "__init_subclass__": "use a class decorator, or register subclasses with a call",
+    "__set_name__": "pass the name to the descriptor: field = Field('field')",
+    "__class_getitem__": "inherit from typing.Generic",
+    "__reduce__": "define __copy__ or __deepcopy__ for copying, or a to_dict method",
+    "__reduce_ex__": "define __copy__ or __deepcopy__ for copying, or a to_dict method",
+    "__instancecheck__": "use abc.ABC with register(), or a function that tests",
+    "__subclasscheck__": "use abc.ABC with register(), or a function that tests",
+    "__subclasshook__": "use abc.ABC with register(), or typing.Protocol with runtime_checkable",
+    "__prepare__": "use a class decorator",
+    "__mro_entries__": "inherit from the class itself",
+    "__class__": "compare type(x), or define a method",
+    "__dict__": "define __slots__ or ordinary attributes",
+    "__module__": "leave it as it is",
+    "__name__": "use another variable",
+    "__annotations__": "annotate the names themselves",
+}
+"""Special names a program may not define, and what to write instead."""
+
+ATTRIBUTE_HINTS = {
+    "__globals__": "pass what the function needs as arguments",
+    "__code__": "call the function",
+    "__closure__": "keep the state in an object",
+    "__defaults__": "pass the argument",
+    "__kwdefaults__": "pass the argument",
+    "__subclasses__": "keep a list of your classes, filled by a decorator",
+    "__base__": "name the class",
+    "__self__": "keep the object itself",
+    "__func__": "name the function on its class: Class.method",
+    "__builtins__": "builtins are available by their names",
+    "__getattribute__": "use getattr(obj, name)",
+    "__reduce__": "use copy.copy(obj), or json for data",
+    "__reduce_ex__": "use copy.copy(obj), or json for data",
+    "__dataclass_fields__": "use dataclasses.fields(obj)",
+    "__origin__": "use typing.get_origin(tp)",
+    "__args__": "use typing.get_args(tp)",
+    "__dir__": "use dir(obj)",
+    "__getstate__": "use vars(obj)",
+    "__setstate__": "assign the attributes",
+    "__set_name__": "pass the name to the constructor",
+    "__init_subclass__": "use a class decorator",
+    "__class_getitem__": "write Class[item]",
+    "tb_frame": "use traceback.format_exc() for text, tb_lineno for the line",
+    "tb_next": "use traceback.format_exc()",
+}
+"""What to write instead of a refused attribute; `guards` and `transformer` fall back to a general hint."""
+
+GENERAL_ATTRIBUTE_HINT = "use the object's public attributes and methods"
+
+REVIEWED_PRIVATE = frozenset(
+    """
+    _name _value _data _items _count _size _lock _queue _index _key _keys _values _result _results _state _id _ids
+    _max _min _total _sum _start _stop _end _step _head _tail _root _left _right _next _prev _first _last _top
+    _width _height _depth _length _weight _radius _area _x _y _z _a _b _c _n _i _k _v
+    _balance _amount _price _cost _rate _owner _title _text _label _kind _type _color _history _log _logs
+    _events _handlers _listeners _observers _subscribers _callbacks _children _parent _nodes _edges _graph _node
+    _tree _heap _stack _list _dict _map _table _rows _cols _columns _matrix _grid _cells _cache _store _storage
+    _users _entries _records _registry _config _settings _options _params _message _status _level _score _scores
+    _age _email _address _city _year _month _day _hour _minute _second _date _time _timestamp _capacity _limit
+    _buffer _pos _position _tokens _token _current _line _lines _words _word _seed _rng
+    """.split()
+)
+"""Private attribute names that programs use all the time and that were found harmless on every library object
+that carries them (`tests/runtime/policy/test_private_names.py` lists the carriers and fails when a Python
+version brings one that was not reviewed). They are left alone everywhere, at no cost."""

@@ -1,0 +1,183 @@
+"""Module views: what a program gets from `import`.
+
+A view is a module object with the listed names and nothing else, built once from the table. It is
+read-only, so one program's `json.dumps = mine` is an error and not a trap for the next reader of the name.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from litany_runtime.policy import guards
+from litany_runtime.policy.imports import is_extra, module_problem, name_problem
+from litany_runtime.policy.modules import MODULES, TOOLS_MODULE, exists
+from litany_runtime.policy.name_use import NEVER_FOLDED, folded
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+
+class View(ModuleType):
+    """A read-only module."""
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError(
+            f"{self.__name__}.{name} cannot be set: modules are read-only here (keep it in a variable of your own)"
+        )
+
+    def __delattr__(self, name: str) -> NoReturn:
+        raise AttributeError(f"{self.__name__}.{name} cannot be deleted: modules are read-only here")
+
+    def __repr__(self) -> str:
+        return f"<module {self.__name__!r}>"
+
+
+class SysView(View):
+    """`sys`, whose streams are the process's own at every moment and may be replaced, as in any Python."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if name not in {"stdin", "stdout", "stderr"}:
+            super().__setattr__(name, value)
+        setattr(sys, name, value)
+
+    @property
+    def stdin(self) -> Any:
+        """Where `input()` reads."""
+        return sys.stdin
+
+    @property
+    def stdout(self) -> Any:
+        """Where `print()` writes."""
+        return sys.stdout
+
+    @property
+    def stderr(self) -> Any:
+        """Where tracebacks go."""
+        return sys.stderr
+
+
+View.__name__ = SysView.__name__ = "module"
+View.__qualname__ = SysView.__qualname__ = "module"
+
+
+class MissingName(RuntimeError):
+    """The table lists a name that the running Python does not have: the table is wrong."""
+
+
+def build_views(stand_ins: Mapping[str, Any]) -> dict[str, ModuleType]:
+    """Import every module of the table and build its view.
+
+    Args:
+        stand_ins: `module.name` → the object a program gets under that name instead of the library's.
+
+    Raises:
+        MissingName: the table lists what is not there.
+    """
+    views: dict[str, ModuleType] = {}
+    for module in sorted(MODULES):  # a parent sorts before its children
+        real = importlib.import_module(module)
+        kind = SysView if module == "sys" else View
+        view = kind(module, real.__doc__)
+        names = view.__dict__
+        for entry in MODULES[module].split():
+            name = entry.partition("@")[0]
+            if not exists(entry) or (module == "sys" and name in {"stdin", "stdout", "stderr"}):
+                continue
+            path = f"{module}.{name}"
+            if path in stand_ins:
+                names[name] = stand_ins[path]
+            elif hasattr(real, name):
+                names[name] = getattr(real, name)
+            else:
+                raise MissingName(f"modules.py lists {path}, which this Python does not have")
+            if isinstance(names[name], ModuleType):
+                raise MissingName(
+                    f"modules.py lists {path}, which is a module; list it as a module of its own"
+                )
+        names["__all__"] = sorted(n for n in names if n[0] != "_")
+        parent, _, child = module.rpartition(".")
+        if parent:
+            views[parent].__dict__[child] = view
+            views[parent].__dict__["__all__"].append(child)
+        views[module] = view
+    return views
+
+
+def folded_names(views: Mapping[str, ModuleType]) -> dict[str, Any]:
+    """The reserved builtins that stand for views' names."""
+    return {
+        folded(module, name): view.__dict__[name]
+        for module, view in views.items()
+        if module not in NEVER_FOLDED
+        for name in view.__dict__["__all__"]
+    }
+
+
+def tools_view(tools: ModuleType) -> ModuleType:
+    """The view of a stub module: what it lists in `__all__`, or its public names; its modules as views."""
+    view = View(TOOLS_MODULE if tools.__name__ == TOOLS_MODULE else tools.__name__, tools.__doc__)
+    source = tools.__dict__
+    listed = source.get("__all__") or [name for name in source if not name.startswith("_")]
+    names = view.__dict__
+    for name in listed:
+        value = source[name]
+        names[name] = tools_view(value) if isinstance(value, ModuleType) else value
+    names["__all__"] = list(listed)
+    return view
+
+
+def importer(
+    views: Mapping[str, ModuleType], extra_modules: Sequence[str], tools: ModuleType
+) -> Callable[..., ModuleType]:
+    """The `__import__` of one program."""
+
+    def find(name: str) -> ModuleType:
+        if name == TOOLS_MODULE:
+            return tools
+        if name.startswith(TOOLS_MODULE + "."):
+            child = tools.__dict__.get(name[len(TOOLS_MODULE) + 1 :])
+            if isinstance(child, ModuleType):
+                return child
+        view = views.get(name)
+        if view is not None:
+            return view
+        if is_extra(name, extra_modules):
+            return importlib.import_module(name)
+        message, hint = module_problem(name, extra_modules) or (f"the module {name} is not available", "")
+        raise ModuleNotFoundError(f"{message} ({hint})", name=name)
+
+    def import_(
+        name: str,
+        globals: object = None,  # noqa: A002, ARG001 - the protocol of __import__
+        locals: object = None,  # noqa: A002, ARG001
+        fromlist: Sequence[str] | None = (),
+        level: int = 0,
+    ) -> ModuleType:
+        if type(name) is not str:
+            raise TypeError("module name must be a string")
+        if level:
+            raise ImportError("a program has no package to import from (import a module by its full name)")
+        module = find(name)
+        if fromlist:
+            for wanted in fromlist:
+                if wanted != "*" and wanted not in module.__dict__ and type(module) is View:
+                    problem = name_problem(name, wanted)
+                    if problem:
+                        raise ImportError(
+                            f"cannot import name {wanted!r}: {problem[0]} ({problem[1]})", name=name
+                        )
+            return module
+        return find(name.partition(".")[0])
+
+    return import_
+
+
+def own_module(view: object) -> bool:
+    """Whether an object is a view."""
+    return isinstance(view, View)
+
+
+guards._facades[View] = guards._facades[SysView] = ModuleType  # noqa: SLF001
