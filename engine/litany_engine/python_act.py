@@ -157,7 +157,7 @@ async def _stop_instead_of_cancel() -> AsyncIterator[trio.Event]:
         try:
             await trio.sleep_forever()
         except trio.Cancelled:
-            stop.set()  # and not let through: the nursery would raise it, and what the program printed be lost
+            stop.set()  # not let through: the nursery would raise it, and what the program printed be lost
 
     async with trio.open_nursery() as nursery:
         await nursery.start(raise_flag_when_cancelled)
