@@ -152,15 +152,18 @@ def iter_calls(step: Path) -> Iterator[RecordedCall]:
 def call_tree(calls: Iterable[RecordedCall]) -> list[CallNode]:
     """Arrange calls under the calls that made them, oldest outer call first.
 
-    The parent is the one that `input.json` names. A call whose parent is not among `calls`, or whose parents
-    go in a circle, stands at the top: whatever a damaged record says, every call is shown once.
+    The parent is the one that `input.json` names; of a call whose input cannot be read, the one that its id
+    names. A call whose parent is not among `calls`, or whose parents go in a circle, stands at the top:
+    whatever a damaged record says, every call is shown once.
     """
     known = {each.call.id: each for each in calls}
+    parents = {call_id: _parent(each) for call_id, each in known.items()}
     children: dict[str, list[RecordedCall]] = {}
     top = []
-    for each in known.values():
-        if each.parent in known and not _descends(known, each.parent, each.call.id):
-            children.setdefault(each.parent, []).append(each)
+    for call_id, each in known.items():
+        parent = parents[call_id]
+        if parent in known and not _descends(parents, parent, call_id):
+            children.setdefault(parent, []).append(each)
         else:
             top.append(each)
 
@@ -211,14 +214,18 @@ _DIGITS = re.compile(r"([0-9]+)", re.ASCII)
 _NEVER = datetime.max.replace(tzinfo=UTC)
 
 
-def _descends(known: dict[str, RecordedCall], start: str | None, ancestor: str) -> bool:
+def _parent(call: RecordedCall) -> str | None:
+    return call.parent if call.at else call.call.id.rpartition("-")[0] or None
+
+
+def _descends(parents: dict[str, str | None], start: str | None, ancestor: str) -> bool:
     """Whether `ancestor` is `start` or above it; also when a circle above `start` would hide it."""
     seen: set[str] = set()
-    while start in known:
+    while start in parents:
         if start == ancestor or start in seen:
             return True
         seen.add(start)
-        start = known[start].parent
+        start = parents[start]
     return False
 
 
