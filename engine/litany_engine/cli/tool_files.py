@@ -32,17 +32,19 @@ def load_tools(path: Path) -> list[Tool]:
     except SyntaxError as error:
         raise CommandError(f"{error.filename}:{error.lineno}: {error.msg}") from error
     except Exception as error:
-        raise CommandError(f"{path}:{_line_in(error, path)}: {type(error).__name__}: {error}") from error
+        ours = type(error).__module__.startswith("litany_")  # written for a reader already
+        what = str(error) if ours else f"{type(error).__name__}: {error}"
+        raise CommandError(f"{path}:{_line_in(error, spec.origin)}: {what}") from error
     tools = [value for value in vars(module).values() if isinstance(value, Tool)]
     if not tools:
         raise CommandError(f"{path}: no tool in it; put @tool (from litany_engine) above a function")
     return tools
 
 
-def _line_in(error: BaseException, path: Path) -> int:
+def _line_in(error: BaseException, file: str | None) -> int:
     line, trace = 0, error.__traceback__
     while trace is not None:
-        if trace.tb_frame.f_code.co_filename == str(path):
+        if trace.tb_frame.f_code.co_filename == file:
             line = trace.tb_lineno
         trace = trace.tb_next
     return line
