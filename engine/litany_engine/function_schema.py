@@ -90,8 +90,9 @@ def read_signature(function: Callable[..., Any], name: str, context_type: type) 
     for parameter in inspect.signature(function).parameters.values():
         each = parameter.name
         if parameter.kind in {parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD}:
+            stars = "*" if parameter.kind is parameter.VAR_POSITIONAL else "**"
             raise ToolDefinitionError(
-                f"tool {name!r}: a call names each argument, so {parameter} cannot be one: write them out"
+                f"tool {name!r}: a call names each argument, so {stars}{each} cannot be one: write them out"
             )
         if parameter.kind is parameter.POSITIONAL_ONLY:
             raise ToolDefinitionError(
@@ -171,7 +172,7 @@ def _from_json(kind: type, value: Any) -> Any:
 def _to_json(value: Any) -> Any:
     if isinstance(value, Path):
         return str(value)
-    raise NotImplementedError(f"a value of type {type(value).__name__} has no JSON form")
+    raise TypeError(f"a value of type {type(value).__name__} has no JSON form")
 
 
 def _input_schema(

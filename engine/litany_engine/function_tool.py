@@ -214,7 +214,7 @@ def _with_json_data(name: str, capture: Capture, place: str) -> Capture:
         return replace(capture, data=as_json(capture.data, place))
     except RecursionError:
         cause = f"{place} contains itself, or is nested too deep"
-    except (TypeError, ValueError, NotImplementedError) as error:
+    except (TypeError, ValueError) as error:
         cause = str(error)
     return Capture(
         outcome=Outcome.FAULTED, reason=f"{name} ran to its end, but its answer is no JSON: {cause}"
