@@ -193,6 +193,7 @@ BAD = [
     b'{"verdict": "hold", "reason": " "}',
     b'{"verdict": "hold", "reason": 3}',
     b'{"verdict": "refuse", "reason": "no", "verdict": "pass"}',
+    b'{"verdict": "refuse", "verdict": "pass"}',
     b'{"verdict": "pass"} {"verdict": "pass"}',
     b'{"verdict": "pass"}\nthank you',
     b"[" * 100_000,

@@ -16,6 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from litany_engine.calls import CallEnd, ToolCall
+from litany_engine.record_files import put_once
 from litany_engine.recorded import (
     HOST_DIED,
     HOST_DIED_BEFORE,
@@ -436,6 +437,14 @@ def test_a_call_whose_host_died_is_completed_once(step: Step) -> None:
     assert complete_dead(record.path) is False
     assert (record.path / "output.json").read_bytes() == before
     assert sorted(each.name for each in record.path.iterdir()) == ["input.json", "output.json"]
+
+
+def test_of_two_that_complete_a_record_the_second_changes_nothing(step: Step) -> None:
+    record = step.claim("T")
+    assert put_once(record.path, "output.json", b"first") is True
+    assert put_once(record.path, "output.json", b"second") is False
+    assert (record.path / "output.json").read_bytes() == b"first"
+    assert [each.name for each in record.path.iterdir()] == ["output.json"]
 
 
 def test_a_call_that_was_never_written_down_did_not_run(step: Step) -> None:
