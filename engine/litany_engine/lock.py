@@ -58,8 +58,8 @@ def executor_lock(folder: Path) -> Iterator[int]:
 def lock_holder(folder: Path) -> int | None:
     """The process that holds the lock on a folder, as the kernel's table of locks says.
 
-    None when none does, or when it cannot be told: the holder is outside our pid namespace, or the file system
-    shows files under another device number than the table does (btrfs, overlayfs).
+    None when none does, or when it cannot be told: the holder is outside our pid namespace, or the file
+    system shows files under another device number than the table does (btrfs, overlayfs).
 
     The answer may be old by the time it is read: signal it only by a descriptor (pidfd) and look again after
     opening that.

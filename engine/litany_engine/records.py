@@ -128,6 +128,22 @@ class Records:
             )
         return Step(agent, number, folder / step_name(number), self.durability)
 
+    def step_of(self, agent: str, call_id: str) -> Step:
+        """The step in which an agent's call left its record, the latest first.
+
+        The id is taken as an id and nothing else: what names a folder in another way is not looked for.
+
+        Raises:
+            RecordError: the id is malformed, or the agent has no such record.
+        """
+        folder = self._agent_folder(agent)
+        if fault := call_id_fault(call_id):
+            raise RecordError(fault)
+        for number in reversed(step_numbers(folder)):
+            if (folder / step_name(number) / "tools" / call_id).is_dir():
+                return Step(agent, number, folder / step_name(number), self.durability)
+        raise RecordError(f"agent {agent} has no call {call_id} in {self.steps_dir}")
+
     def _agent_folder(self, agent: str) -> Path:
         if fault := agent_id_fault(agent):
             raise RecordError(fault)

@@ -109,6 +109,19 @@ def test_the_step_in_flight_of_an_agent_without_steps_is_an_error_that_names_bot
         records.current_step("main")
 
 
+def test_the_step_of_a_call_is_the_latest_that_has_its_record(records: Records) -> None:
+    first, second = records.open_step("main"), records.open_step("main")
+    first.claim("T")
+    first.claim("U")
+    second.claim("T")
+    assert records.step_of("main", "T").number == 2
+    assert records.step_of("main", "U").number == 1
+    records.open_step("other").claim("X")
+    for call_id in ("X", "001", "../002/tools/T", "", "."):
+        with pytest.raises(RecordError):
+            records.step_of("main", call_id)
+
+
 def test_an_agent_id_that_leads_elsewhere_opens_no_step(records: Records, tmp_path: Path) -> None:
     with pytest.raises(RecordError):
         records.open_step("../../elsewhere")
