@@ -7,5 +7,7 @@ from litany_engine.builtins.bash import BASH
 from litany_engine.builtins.read_file import READ_FILE
 from litany_engine.builtins.read_tool_output import READ_TOOL_OUTPUT
 
+__all__ = ["APPLY_PATCH", "BASH", "BUILTIN_TOOLS", "READ_FILE", "READ_TOOL_OUTPUT"]
+
 BUILTIN_TOOLS = (APPLY_PATCH, BASH, READ_FILE, READ_TOOL_OUTPUT)
 """All of them but `python`, which needs a workspace to run its programs in."""
