@@ -1,0 +1,93 @@
+"""`bash`: a fresh shell for each call, and what is not there for it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from litany_engine.builtins import BASH, BUILTIN_TOOLS
+from litany_engine.builtins import bash as bash_module
+from litany_engine.calls import Capture
+from litany_runtime.outcome import Outcome
+from tool_kit import context_in, processes_with, run_tool, unique_sleep, worktree_in
+
+
+def bash(workspace: Path, command: Any, **more: Any) -> Capture:
+    return run_tool(BASH, {"command": command, **more}, context_in(workspace))
+
+
+def test_a_command_line_is_run_in_the_agents_directory(tmp_path: Path) -> None:
+    capture = bash(tmp_path, "pwd; echo err >&2; exit 5")
+    assert capture.stdout.decode().strip() == str(worktree_in(tmp_path))
+    assert (capture.stderr, capture.exit_code, capture.outcome) == (b"err\n", 5, None)
+
+
+def test_it_is_a_bash_where_there_is_one(tmp_path: Path) -> None:
+    assert bash(tmp_path, "a=(x y); [[ ${a[1]} == y ]] && echo arrays").stdout == b"arrays\n"
+
+
+def test_without_a_bash_it_is_the_systems_shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shutil.which", lambda _: None)
+    bash_module._shell.cache_clear()
+    try:
+        assert bash(tmp_path, "echo $0").stdout == b"/bin/sh\n"
+    finally:
+        monkeypatch.undo()
+        bash_module._shell.cache_clear()
+
+
+def test_nothing_can_be_typed(tmp_path: Path) -> None:
+    assert bash(tmp_path, "cat; read x || echo end").stdout == b"end\n"
+
+
+def test_nothing_of_the_shell_outlives_the_call(tmp_path: Path) -> None:
+    token = unique_sleep()
+    bash(tmp_path, f"export A=1; cd /; sleep {token} & disown")
+    assert bash(tmp_path, "echo ${A-none}; pwd").stdout.decode().split() == [
+        "none",
+        str(worktree_in(tmp_path)),
+    ]
+    assert processes_with(token) == []
+
+
+def test_what_a_signal_ends_is_killed(tmp_path: Path) -> None:
+    capture = bash(tmp_path, "kill -KILL $$")
+    assert (capture.outcome, capture.exit_code) == (Outcome.KILLED, 137)
+
+
+def test_the_environment_is_a_tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_TOKEN", "secret")
+    monkeypatch.setenv("BASH_ENV", "/nothing")
+    seen = bash(tmp_path, "env").stdout.decode()
+    assert "LITANY_TOOL_ID=call_1\n" in seen
+    assert "MY_TOKEN" not in seen
+    assert "BASH_ENV" not in seen
+
+
+@pytest.mark.parametrize(
+    "given", [{}, {"command": 7}, {"command": ""}, {"command": "true", "timeout": 5}, []]
+)
+def test_another_input_is_declined(given: Any, tmp_path: Path) -> None:
+    capture = run_tool(BASH, given, context_in(tmp_path))
+    assert capture.exit_code == 1
+    assert capture.stderr.startswith(b"bash: invalid input JSON: ")
+
+
+def test_the_definition_states_what_models_get_wrong() -> None:
+    description = BASH.declaration.description
+    for fact in (
+        "local machine",
+        "Not interactive",
+        "working directory",
+        "Every call is a new shell",
+        "timeout 60",
+    ):
+        assert fact in description
+
+
+def test_every_builtin_is_declared_once() -> None:
+    names = [each.declaration.name for each in BUILTIN_TOOLS]
+    assert names == ["apply_patch", "bash", "read_file", "read_tool_output"]
+    assert not any(each.composes for each in BUILTIN_TOOLS)
