@@ -19,6 +19,7 @@ import trio
 import litany_runtime
 import litany_stubs
 from litany_runtime import confine, orders, wire
+from litany_runtime.confine.paths import read_only_paths
 from litany_runtime.output import Kept
 
 if TYPE_CHECKING:
@@ -151,7 +152,7 @@ class Zygote:
     async def _begin(self, setup: Setup) -> None:
         plan = confine.ZygotePlan(
             isolation=setup.isolation,
-            read_only=confine.read_only_paths(setup.modules),
+            read_only=read_only_paths(setup.modules),
             worktrees=setup.worktree_root,
             supervisor=os.getpid(),
         )

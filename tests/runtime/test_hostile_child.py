@@ -8,11 +8,11 @@ from pathlib import Path
 import psutil
 import pytest
 import trio
-from conftest import Bench, open_bench
 
 from litany_runtime.limits import MIB, Limits
 from litany_runtime.outcome import Outcome
 from litany_runtime.program import ProgramEnd
+from runtime_kit import Bench, open_bench
 
 FRAME = "import os, struct, msgpack\ndef send(items):\n    b = msgpack.packb(items)\n    os.write(3, struct.pack('>I', len(b)) + b)\n"
 

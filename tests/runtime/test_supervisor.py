@@ -10,12 +10,12 @@ from typing import Any
 import psutil
 import pytest
 import trio
-from conftest import Bench, open_bench
 
 from litany_runtime.limits import MIB, Limits
 from litany_runtime.outcome import Outcome
 from litany_runtime.supervisor import InnerCall
 from litany_stubs.words import Refusal, Reply
+from runtime_kit import Bench, open_bench
 
 
 def with_bench(test: Callable[..., Awaitable[None]]) -> Callable[..., None]:
