@@ -13,10 +13,10 @@ from litany_engine.records import step_name, step_numbers
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-SHAPES = "CALL, NNN, NNN/CALL, AGENT/NNN, AGENT/NNN/CALL, or the path of a step or record"
+SHAPES = "CALL, NNN (or its number), NNN/CALL, AGENT/NNN, AGENT/NNN/CALL, or the path of a step or record"
 
 _ADDRESS = re.compile(
-    r"(?:(?P<agent>[^/]+)/)?(?P<step>[0-9]{3,})(?:/tools)?(?:/(?P<call>[^/]+))?(?:/(?:input|output)\.json.*|/[a-z_]+\.py)?",
+    r"(?:(?P<agent>[^/]+)/)?(?P<step>[0-9]{1,9})(?:/tools)?(?:/(?P<call>[^/]+))?(?:/(?:input|output)\.json.*|/[a-z_]+\.py)?",
     re.ASCII,
 )
 
@@ -48,7 +48,7 @@ def find_record(steps: Path, target: str | None = None, agent: str | None = None
 
 def _matches(recent: list[Path], wanted: str) -> Iterator[Path]:
     if parts := _ADDRESS.fullmatch(wanted):
-        owner, number, call = parts["agent"], parts["step"], parts["call"]
+        owner, number, call = parts["agent"], step_name(int(parts["step"])), parts["call"]
         for step in recent:
             if step.name == number and owner in {None, step.parent.name}:
                 if call is None:

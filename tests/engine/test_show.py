@@ -152,6 +152,8 @@ def test_without_a_name_the_step_opened_last_is_meant(steps: Path, step: Step) -
     ("target", "found"),
     [
         ("001", "main/001"),
+        ("1", "main/001"),
+        ("main/1/T-3", "main/001/tools/T-3"),
         ("main/001", "main/001"),
         ("steps/main/001", "main/001"),
         ("main/001/", "main/001"),
