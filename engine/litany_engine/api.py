@@ -45,13 +45,11 @@ class OpenWorkspace:
         workspace: what is on disk.
     """
 
-    def __init__(
-        self, workspace: Workspace, tools: Iterable[Tool], limits: Limits | None, services: trio.Nursery
-    ) -> None:
+    def __init__(self, workspace: Workspace, tools: Iterable[Tool], limits: Limits | None) -> None:
         config = workspace.config
         self.workspace = workspace
         self._limits = limits or config.limits
-        self._services = services
+        self._services: trio.Nursery | None = None
         self._supervisor: Supervisor | None = None
         self._starting = trio.Lock()
         self._agents: dict[str, Agent] = {}
@@ -220,6 +218,7 @@ class OpenWorkspace:
     async def _programs(self) -> Supervisor:
         async with self._starting:
             if self._supervisor is None:
+                assert self._services is not None  # calls are made inside the block
                 self._supervisor = await self._services.start(self._keep_supervisor)
             return self._supervisor
 
@@ -252,11 +251,12 @@ async def open_workspace(
         ToolsetError, SchemaError, DescriptorError: its tools cannot stand together.
     """
     workspace = path if isinstance(path, Workspace) else open_workspace_at(Path(path))
+    opened = OpenWorkspace(workspace, tools, limits)
     raised: Exception | None = None
     async with trio.open_nursery() as services:
-        opened = OpenWorkspace(workspace, tools, limits, services)
-        await services.start(serve_stops, workspace.root, opened.stop)
+        opened._services = services  # noqa: SLF001  one idea, a class and the function that makes it
         try:
+            await services.start(serve_stops, workspace.root, opened.stop)
             yield opened
         except Exception as error:  # noqa: BLE001  raised again below, outside the nursery that would wrap it
             raised = error

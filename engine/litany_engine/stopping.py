@@ -68,17 +68,18 @@ async def serve_stops(
         task_status: started once a stop can reach this process.
     """
     folder = root / FOLDER
-    folder.mkdir(mode=0o700, exist_ok=True)
     name = f"{os.getpid()}-{secrets.token_hex(4)}"
     path = folder / f"{name}.sock"
     listening = trio.socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
-        with _short_path(folder, name) as address:
-            await listening.bind(address)
-        listening.listen(16)
-        (folder / name).rename(
-            path
-        )  # under its name only now: one that does not answer yet would be swept away
+        try:
+            folder.mkdir(mode=0o700, exist_ok=True)
+            with _short_path(folder, name) as address:
+                await listening.bind(address)
+            listening.listen(16)
+            (folder / name).rename(path)  # only now: one that does not answer yet would be swept away
+        except OSError as error:
+            raise StopError(f"{folder}: cannot listen there for stops: {error.strerror}") from error
         task_status.started()
         await trio.serve_listeners(lambda stream: _answer(stream, stop), [trio.SocketListener(listening)])
     finally:

@@ -1,0 +1,103 @@
+"""A host without trio: calls from its threads, stops, Ctrl-C, the end of the block."""
+
+from __future__ import annotations
+
+import json
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from litany_engine import ToolContext, init_workspace, open_workspace_blocking, tool
+from litany_engine.toolset import ToolsetError
+from litany_engine.workspace import WorkspaceError
+from litany_runtime.outcome import Outcome
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    return init_workspace(tmp_path / "ws", agent="a").root
+
+
+@tool
+def double(number: int) -> int:
+    """Twice a number."""
+    return 2 * number
+
+
+begun = threading.Event()
+
+
+@tool
+def hang(context: ToolContext) -> str:
+    """Until nobody waits."""
+    begun.set()
+    while not context.stopped():
+        threading.Event().wait(0.01)
+    return "late"
+
+
+def test_calls_come_from_any_thread_and_leave_one_record_each(place: Path) -> None:
+    with open_workspace_blocking(place, tools=[double]) as ws, ThreadPoolExecutor(8) as pool:
+        ends = list(pool.map(lambda number: ws.invoke("double", {"number": number}), range(40)))
+    assert [end.data for end in ends] == [2 * number for number in range(40)]
+    assert sorted(end.call.id for end in ends) == sorted(f"call_{k}" for k in range(1, 41))
+    assert len({end.record for end in ends}) == 40
+
+
+def test_a_refusal_and_a_failing_tool_are_ends_and_not_exceptions(place: Path) -> None:
+    with open_workspace_blocking(place, tools=[double]) as ws:
+        assert ws.invoke("double", {"number": "x"}).outcome is Outcome.REFUSED
+        assert ws.invoke("bash", {"command": "exit 3"}).exit_code == 3
+        with pytest.raises(WorkspaceError, match="no agent b"):
+            ws.invoke("double", {"number": 1}, agent="b")
+
+
+def test_a_stop_from_another_thread_ends_a_call(place: Path) -> None:
+    begun.clear()
+    with open_workspace_blocking(place, tools=[hang]) as ws, ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(ws.invoke, "hang", {})
+        begun.wait()
+        assert ws.stop() == ("call_1",)
+        assert waiting.result().outcome is Outcome.STOPPED
+
+
+def test_the_end_of_the_block_stops_what_still_runs_and_records_it(place: Path) -> None:
+    begun.clear()
+    with ThreadPoolExecutor(1) as pool:
+        with open_workspace_blocking(place, tools=[hang]) as ws:
+            waiting = pool.submit(ws.invoke, "hang", {})
+            begun.wait()
+        with pytest.raises(RuntimeError, match="closed"):
+            waiting.result()
+    assert json.loads((place / "steps/a/001/tools/call_1/output.json").read_text())["outcome"] == "stopped"
+
+
+def test_a_closed_workspace_says_so(place: Path) -> None:
+    with open_workspace_blocking(place) as ws:
+        pass
+    with pytest.raises(RuntimeError, match="closed"):
+        ws.invoke("bash", {"command": "true"})
+
+
+def test_a_deadline_in_words_or_seconds_bounds_a_call(place: Path) -> None:
+    with open_workspace_blocking(place) as ws:
+        for deadline in (0.05, "50ms"):
+            end = ws.invoke("bash", {"command": "echo begun; sleep 50"}, deadline=deadline)
+            assert (end.outcome, end.exit_code) == (Outcome.TIMED_OUT, 124)
+
+
+def test_an_exception_of_the_host_comes_out_as_it_is(place: Path) -> None:
+    with pytest.raises(ZeroDivisionError), open_workspace_blocking(place):
+        raise ZeroDivisionError
+
+
+def test_what_cannot_be_opened_raises_in_the_hosts_thread(place: Path, tmp_path: Path) -> None:
+    with pytest.raises(WorkspaceError), open_workspace_blocking(tmp_path / "none"):
+        pass
+    with (
+        pytest.raises(ToolsetError, match="'double'"),
+        open_workspace_blocking(place, tools=[double, double]),
+    ):
+        pass
