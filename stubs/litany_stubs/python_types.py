@@ -8,6 +8,7 @@ a name when it is long, has properties of its own, or contains itself.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -29,6 +30,14 @@ MAX_NESTING = 30
 
 MAX_DEFINITIONS = 200
 """Named types of one tool; an object beyond them is `dict[str, Any]`: a huge schema stays readable."""
+
+
+MAX_WEIGHT = 2000
+"""Keys of a named type, those of the types in it counted as often as they stand there. Thirty definitions
+that use one another thrice each would keep a type checker busy for ever; one that weighs more is a plain
+`dict[str, Any]`. The largest of a real server (a deployment, a document) weighs some hundreds."""
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,17 +74,20 @@ class TypeWriter:
         self._is_input = is_input
         self._written: dict[Node, str] = {}
         self._open: dict[Node, str | None] = {}
+        self._used_while_open: set[str] = set()
+        self._weights: dict[str, int] = {}
 
     def write(self, node: Node, hint: str) -> str:
         """Return the type of a node; `hint` names it when it needs a name and the schema gives none."""
+        named = camel(self._document.name_of(node))
         node = self._document.same(node)
         if node in self._written:
             return self._written[node]
-        named = camel(self._document.name_of(node))
         hint = self._base + named if named else hint
         if node in self._open:
             pending = self._open[node] or self._names.new(hint)
             self._open[node] = pending
+            self._used_while_open.add(pending)
             return pending
         if len(self._open) >= MAX_NESTING:
             return "Any"
@@ -98,8 +110,12 @@ class TypeWriter:
         return union([self.write(each, hint) for each in nodes])
 
     def _define_alias(self, name: str, text: str) -> str:
+        self._weights[name] = self._weigh(text)
         self.definitions.append(Definition(name, f"{name}: TypeAlias = {quote(text)}", is_dict=False))
         return name
+
+    def _weigh(self, text: str) -> int:
+        return sum(self._weights.get(each, 0) for each in _NAME.findall(text))
 
     def _write_shape(self, shape: Shape, node: Node, hint: str) -> str:
         if shape == EVERYTHING:
@@ -145,13 +161,20 @@ class TypeWriter:
                 return "dict[str, Any]"
             extra = "Never" if found.extra is None else self.write(found.extra, f"{hint}Value")
             return f"dict[str, {extra}]"
+        others = self._is_input and found.open_explicitly and found.extra is not None
         name = self._names.new(hint)
-        if node is not None:
+        if node is not None and not others:
             self._open[node] = name
         types = {key: self.write(each, hint + (camel(key) or "Value")) for key, each in properties.items()}
+        weight = sum(1 + self._weigh(each) for each in types.values())
+        if weight > MAX_WEIGHT:
+            if name in self._used_while_open:
+                return self._define_alias(name, "dict[str, Any]")
+            return "dict[str, Any]"
+        self._weights[name] = weight
         text = self._define_dict(name, node, found.required, types, properties)
         self.definitions.append(Definition(name, text, is_dict=True))
-        if not (self._is_input and found.open_explicitly) or found.extra is None:
+        if not others or found.extra is None:
             return name
         # No TypedDict can say that keys of other names may be there too.
         return f"{name} | dict[str, {union([*types.values(), self.write(found.extra, f'{hint}Value')])}]"
