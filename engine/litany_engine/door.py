@@ -25,7 +25,7 @@ The record is written without a checkpoint, so cancellation cannot come between 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import trio
@@ -59,6 +59,9 @@ class Deadlines:
 
     default_s: float = math.inf
     maximum_s: float = math.inf
+
+
+_CUT = frozenset({Outcome.STOPPED, Outcome.TIMED_OUT})
 
 
 class ControlFault(RuntimeError):  # noqa: N818
@@ -114,17 +117,21 @@ class Door:
             trio.Cancelled: the issuer was cancelled; the end is recorded all the same.
         """
         value, input_fault = detach(arguments)
-        record, id_fault = _claim(caller, call_id)
+        record, id_fault, record_fault = _claim(caller, call_id)
         call = ToolCall((call_id or "") if record is None else record.call_id, name, value)
         parent = caller.parent
-        scope = trio.CancelScope(deadline=deadline if parent is None else min(deadline, parent.deadline))
+        # A parent's deadline ends the task that its inner calls run in: a scope here need not watch it too.
+        scope = trio.CancelScope(deadline=deadline)
         running = Running(call, caller, record, scope)
         self._running[running] = None
         self._watchers.tell(CallStarted(call, caller.agent, parent.id if parent else None))
         capture = Capture()
         try:
             with scope:
-                capture = await self._admit_and_run(running, id_fault, input_fault, output)
+                if record_fault:
+                    capture = faulted(f"{record_fault}. The call was not run.")
+                else:
+                    capture = await self._admit_and_run(running, id_fault, input_fault, output)
         except BaseException:  # cancelled from outside, or the process is asked to leave
             self._end(running, cut_short(running))
             raise
@@ -149,7 +156,7 @@ class Door:
         for each in chosen:
             each.stop()
         for each in chosen:
-            await each.ended.wait()
+            await each.has_ended()
         return tuple(each.call.id for each in chosen)
 
     def running(self) -> tuple[ToolCall, ...]:
@@ -198,17 +205,19 @@ class Door:
             return Capture(outcome=Outcome.REFUSED, refusal=_as_refusal(verdict, admission))
         assert record is not None  # without one the id gate has refused
         tool = caller.toolset.tools[call.name]
-        running.scope.deadline = min(running.scope.deadline, self._own_deadline(tool, running, arrived))
-        running.as_parent.deadline = running.scope.deadline
+        own = self._own_deadline(tool, running, arrived)
+        if own != math.inf:
+            running.scope.deadline = min(running.scope.deadline, own)
+        running.as_parent.deadline = running.deadline()
         context = Context(
             workspace=caller.workspace,
             agent=caller.agent,
             call_id=call.id,
             cwd=caller.cwd,
-            deadline=running.scope.deadline,
+            deadline=running.as_parent.deadline,
             report=lambda message, fraction=None: self._watchers.report(call, message, fraction),
             record=record.path,
-            invoke=_Capability(self, running).invoke,
+            invoke=lambda name, arguments: self.invoke(name, arguments, running.inner_caller()),
             keep=record.write_text,
             output=output,
         )
@@ -222,9 +231,7 @@ class Door:
             return faulted(
                 f"tool {call.name!r} returned {type(capture).__name__}, not a Capture: mend the tool"
             )
-        if trio.current_effective_deadline() == -math.inf:
-            return cut_short(running, capture)
-        return capture
+        return cut_short(running, capture) if _was_cut_short(capture) else capture
 
     def _own_deadline(self, tool: Tool, running: Running, arrived: float) -> float:
         asked = tool.deadline_s(running.call.input) if tool.deadline_s is not None else None
@@ -248,7 +255,7 @@ class Door:
                 CallSummary(end.call.id, end.call.name, end.outcome, end.exit_code, end.duration_s)
             )
         del self._running[running]
-        running.ended.set()
+        running.tell_ended()
         self._watchers.tell(end)
         return end
 
@@ -274,29 +281,24 @@ class Door:
         ]
 
 
-class _Capability:
-    """The right of a running call to make calls; its `invoke` refuses once that call has ended."""
-
-    __slots__ = ("_caller", "_door")
-
-    def __init__(self, door: Door, running: Running) -> None:
-        self._door = door
-        self._caller = replace(running.caller, parent=running.as_parent)
-
-    async def invoke(self, name: str, arguments: JSON) -> CallEnd:
-        return await self._door.invoke(name, arguments, self._caller)
-
-
-def _claim(caller: Caller, offered: str | None) -> tuple[Record | None, str]:
-    """The record that holds the id, or why there is none."""
+def _claim(caller: Caller, offered: str | None) -> tuple[Record | None, str, str]:
+    """The record that holds the id; or why the id cannot be had; or why nothing can be recorded."""
     parent = caller.parent.id if caller.parent else None
     try:
         if offered is None:
-            return (caller.step.mint_outer() if parent is None else caller.step.mint_inner(parent)), ""
+            return (caller.step.mint_outer() if parent is None else caller.step.mint_inner(parent)), "", ""
         fault = id_form_fault(offered, parent)
-        return (None, fault) if fault else (caller.step.claim(offered), "")
+        return (None, fault, "") if fault else (caller.step.claim(offered), "", "")
     except ClaimRefused as error:
-        return None, str(error)
+        return None, str(error), ""
+    except RecordError as error:
+        return None, "", str(error)
+
+
+def _was_cut_short(capture: Capture) -> bool:
+    """Whether the executor was told to end, and what it returned does not say that it had ended before."""
+    ended_by_itself = capture.exit_code == 0 if capture.outcome is None else capture.outcome not in _CUT
+    return not ended_by_itself and trio.current_effective_deadline() == -math.inf
 
 
 async def _judge(admission: Admission) -> Verdict:

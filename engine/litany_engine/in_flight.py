@@ -21,10 +21,11 @@ class Running:
     """A call between its start and its end."""
 
     __slots__ = (
+        "_ended",
+        "_inner_caller",
         "as_parent",
         "call",
         "caller",
-        "ended",
         "record",
         "scope",
         "started",
@@ -42,8 +43,31 @@ class Running:
         self.started_at = datetime.now(UTC)
         self.started = time.monotonic()
         self.stopped = False
-        self.ended = trio.Event()
         self.as_parent = Parent(call.id)
+        self._ended: trio.Event | None = None
+        self._inner_caller: Caller | None = None
+
+    def deadline(self) -> float:
+        """The least of its own deadline and its parent's."""
+        parent = self.caller.parent
+        return self.scope.deadline if parent is None else min(self.scope.deadline, parent.deadline)
+
+    def inner_caller(self) -> Caller:
+        """Who makes the calls that are made in this one's name."""
+        if self._inner_caller is None:
+            self._inner_caller = replace(self.caller, parent=self.as_parent)
+        return self._inner_caller
+
+    async def has_ended(self) -> None:
+        """Wait until its end is recorded; ask only while it runs."""
+        if self._ended is None:
+            self._ended = trio.Event()
+        await self._ended.wait()
+
+    def tell_ended(self) -> None:
+        """Let those go on who wait for its end."""
+        if self._ended is not None:
+            self._ended.set()
 
     def stop(self) -> None:
         """Raise the flag, unless something else is ending the call: the first cause is the one recorded."""
@@ -60,14 +84,9 @@ class Running:
 
 def cut_short(running: Running, capture: Capture | None = None) -> Capture:
     """What became of a call whose work was cancelled, with what its executor handed over before it left."""
-    if capture is not None and (
-        capture.outcome not in (None, Outcome.STOPPED, Outcome.TIMED_OUT)
-        or (capture.outcome is None and capture.exit_code == 0)
-    ):
-        return capture  # it ended by itself while the cancellation was on its way
     if running.stopped:
         outcome, reason = Outcome.STOPPED, "the stop flag was raised"
-    elif trio.current_time() >= running.scope.deadline:
+    elif trio.current_time() >= running.deadline():
         outcome, reason = Outcome.TIMED_OUT, "the deadline passed"
     elif running.caller.parent is not None:
         outcome, reason = Outcome.STOPPED, f"call {running.caller.parent.id!r}, which made it, ended first"

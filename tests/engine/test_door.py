@@ -314,11 +314,45 @@ def test_a_control_that_never_answers_is_ended_by_the_deadline(place: Place) -> 
 
 
 def test_an_inner_call_does_not_outlive_its_parents_deadline(place: Place) -> None:
-    async def main() -> CallEnd:
-        door, caller = Door(), inside(place.caller(), deadline=trio.current_time() + 2)
-        return await door.invoke("wait", {"deadline": 100}, caller)
+    async def main() -> tuple[CallEnd, float]:
+        began = trio.current_time()
+        asked = {"name": "wait", "input": {"deadline": 100}}
+        end = await Door().invoke("relay", asked, place.caller(), call_id="T", deadline=began + 2)
+        return end, trio.current_time() - began
 
-    assert trio.run(main, clock=trio.testing.MockClock(autojump_threshold=0.05)).outcome is Outcome.TIMED_OUT
+    end, took = trio.run(main, clock=trio.testing.MockClock(autojump_threshold=0.05))
+    assert took == pytest.approx(2)
+    assert (end.outcome, end.calls[0].outcome) == (Outcome.TIMED_OUT, Outcome.TIMED_OUT)
+    inner = record_of(place.root / "steps/a/001/tools/T-1")
+    assert (inner["outcome"], inner["reason"]) == ("timed_out", "the deadline passed")
+    assert place.kept.contexts[1].deadline == place.kept.contexts[0].deadline
+
+
+def test_an_inner_call_may_have_a_shorter_deadline_of_its_own(place: Place) -> None:
+    async def main() -> CallEnd:
+        asked = {"name": "wait", "input": {"deadline": 1}}
+        return await Door().invoke("relay", asked, place.caller(), deadline=trio.current_time() + 50)
+
+    end = trio.run(main, clock=trio.testing.MockClock(autojump_threshold=0.05))
+    assert end.outcome is Outcome.COMPLETED
+    assert end.calls[0].outcome is Outcome.TIMED_OUT
+
+
+def test_a_disk_that_takes_no_record_is_an_end_and_not_an_exception(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from litany_engine.records import RecordError, Step
+
+    caller = place.caller()
+
+    def full(*_: object) -> None:
+        raise RecordError("cannot make the record: no space left on device")
+
+    monkeypatch.setattr(Step, "mint_outer", full)
+    end = invoke(Door(), "read_file", {"path": "x"}, caller)
+    assert end.outcome is Outcome.FAULTED
+    assert "no space left" in end.reason
+    assert place.kept.calls == []
 
 
 def stopping(
