@@ -103,29 +103,27 @@ DECLARATION = ToolDeclaration(
 
 
 async def execute(call: ToolCall, context: Context) -> Capture:
-    """Apply, in a thread that is waited for: to abandon it would leave writes behind the call's end."""
+    """Apply, in threads: a stop need not wait for the staging, but it waits for the writes.
+
+    To leave those to themselves would let a call end with its effects still to come.
+    """
     try:
         given = builtin_input(DECLARATION, call.input)
     except WrongInputError as error:
         return Capture.failed(f"apply_patch: {error}")
-    return await trio.to_thread.run_sync(_apply, given["input"], context)
-
-
-def _apply(text: str, context: Context) -> Capture:
     try:
-        text.encode()
-        operations = parse_patch(text)
-        with WorktreeFiles(context.workspace / "agents" / context.agent, context.cwd) as files:
-            _refuse_files_as_folders(operations)
-            _refuse_one_file_by_two_paths(files, operations)
-            staged = [_stage(files, operation) for operation in operations]
-            _write_all(files, staged)
+        staged = await trio.to_thread.run_sync(_stage_all, given["input"], context, abandon_on_cancel=True)
+        await trio.to_thread.run_sync(_write_all, staged, context)
     except _WriteError as error:
         return Capture.failed(f"apply_patch: {error} (working directory: {context.cwd})")
     except (PatchError, FileRefusedError, UnicodeEncodeError) as error:
         return Capture.failed(f"apply_patch: {error} (nothing was written; working directory: {context.cwd})")
     report = _report(staged, context.cwd)
     return Capture(stdout=json.dumps(report, ensure_ascii=False).encode(), data=report)
+
+
+def _files(context: Context) -> WorktreeFiles:
+    return WorktreeFiles(context.workspace / "agents" / context.agent, context.cwd)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +148,15 @@ class _WriteError(RuntimeError):
 
 
 # The first phase.
+
+
+def _stage_all(text: str, context: Context) -> list[_Staged]:
+    text.encode()
+    operations = parse_patch(text)
+    _refuse_files_as_folders(operations)
+    with _files(context) as files:
+        _refuse_one_file_by_two_paths(files, operations)
+        return [_stage(files, operation) for operation in operations]
 
 
 def _stage(files: WorktreeFiles, operation: Operation) -> _Staged:
@@ -222,17 +229,18 @@ def _refuse_files_as_folders(operations: list[Operation]) -> None:
 # The second phase.
 
 
-def _write_all(files: WorktreeFiles, staged: list[_Staged]) -> None:
-    for done, each in enumerate(staged):
-        try:
-            _write(files, each)
-        except (OSError, FileRefusedError, UnicodeEncodeError) as error:
-            cause = error.strerror if isinstance(error, OSError) else str(error)
-            written = ", ".join(repr(one.operation.path) for one in staged[:done]) or "nothing"
-            left = ", ".join(repr(one.operation.path) for one in staged[done:])
-            raise _WriteError(
-                f"writing {each.operation.path!r} failed: {cause}; written before: {written}; not: {left}"
-            ) from error
+def _write_all(staged: list[_Staged], context: Context) -> None:
+    with _files(context) as files:
+        for done, each in enumerate(staged):
+            try:
+                _write(files, each)
+            except (OSError, FileRefusedError) as error:
+                cause = error.strerror if isinstance(error, OSError) else str(error)
+                written = ", ".join(repr(one.operation.path) for one in staged[:done]) or "nothing"
+                left = ", ".join(repr(one.operation.path) for one in staged[done:])
+                raise _WriteError(
+                    f"writing {each.operation.path!r} failed: {cause}; written before: {written}; not: {left}"
+                ) from error
 
 
 def _write(files: WorktreeFiles, staged: _Staged) -> None:

@@ -9,13 +9,14 @@ is a wrong edit.
 from __future__ import annotations
 
 import unicodedata
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from litany_engine.builtins.patch_grammar import ANCHOR, PatchError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from litany_engine.builtins.patch_grammar import Hunk, Operation
 
@@ -74,11 +75,12 @@ def apply_hunks(operation: Operation, text: str) -> tuple[str, list[Applied]]:
     ends_in_newline = lines[-1] == ""
     if ends_in_newline:
         lines.pop()
+    readings = _Readings(lines)
     result: list[str] = []
     applied: list[Applied] = []
     cursor = 0
     for number, hunk in enumerate(operation.hunks, 1):
-        place = _Place(lines, cursor, f"{operation.path!r}, hunk {number} (line {hunk.line} of the patch)")
+        place = _Place(readings, cursor, f"{operation.path!r}, hunk {number} (line {hunk.line} of the patch)")
         rung, at = place.find(hunk)
         result += lines[cursor:at]
         cursor = at
@@ -95,11 +97,24 @@ def apply_hunks(operation: Operation, text: str) -> tuple[str, list[Applied]]:
     return newline.join(result) + (newline if ends_in_newline and result else ""), applied
 
 
+class _Readings:
+    """The lines of a file as each rung reads them, made when first needed and once."""
+
+    def __init__(self, lines: list[str]) -> None:
+        self._by_rung: list[list[str]] = [lines]
+
+    def __getitem__(self, rung: int) -> list[str]:
+        while len(self._by_rung) <= rung:
+            read = RUNGS[len(self._by_rung)][1]
+            self._by_rung.append([read(line) for line in self._by_rung[0]])
+        return self._by_rung[rung]
+
+
 class _Place:
     """The search for the place of one hunk."""
 
-    def __init__(self, lines: Sequence[str], cursor: int, who: str) -> None:
-        self._lines = lines
+    def __init__(self, readings: _Readings, cursor: int, who: str) -> None:
+        self._readings = readings
         self._cursor = cursor
         self._who = who
 
@@ -111,49 +126,53 @@ class _Place:
             self._cursor = at + 1
         old = hunk.old
         if not old:
-            return rung, len(self._lines) if hunk.at_end else self._cursor
+            return rung, len(self._readings[0]) if hunk.at_end else self._cursor
         advice = f"add an anchor ({ANCHOR} and a line above it) or more lines of context"
-        return self._one(old, f"the lines {_shown(old)}", advice, at_end=hunk.at_end)
+        return self._one(old, _shown(old), advice, at_end=hunk.at_end)
 
     def _one(self, wanted: list[str], what: str, advice: str, *, at_end: bool = False) -> tuple[int, int]:
-        for rung, (name, read) in enumerate(RUNGS):
-            found = self._all(wanted, read, self._cursor, at_end=at_end)
+        for rung, (name, _) in enumerate(RUNGS):
+            found = self._all(wanted, rung, self._cursor, at_end=at_end)
             if len(found) == 1:
                 return rung, found[0]
             if found:
                 raise PatchError(
-                    f"{self._who}: {what} match in {len(found)} places from line {self._cursor + 1} on "
-                    f"({name}): {advice}"
+                    f"{self._who}: {what}: {len(found)} places match from line {self._cursor + 1} on "
+                    f"({name}); {advice}"
                 )
-        raise PatchError(f"{self._who}: {what} {self._why_not_found(wanted, at_end=at_end)}")
+        raise PatchError(f"{self._who}: {what}: {self._why_not_found(wanted, at_end=at_end)}")
 
     def _why_not_found(self, wanted: list[str], *, at_end: bool) -> str:
         if at_end and (elsewhere := self._anywhere(wanted, self._cursor)):
-            return f"are not the last of the file: they stand at line {elsewhere}"
+            return f"not at the end of the file, but at line {elsewhere}"
         if before := self._anywhere(wanted, 0):
             return (
-                f"stand at line {before}, before the end of the previous hunk or anchor: "
+                f"only at line {before}, before the end of the previous hunk or anchor; "
                 "hunks go in the order of the file"
             )
-        return f"are not in the file from line {self._cursor + 1} on; read the file again"
+        return f"not in the file from line {self._cursor + 1} on; read the file again"
 
     def _anywhere(self, wanted: list[str], start: int) -> int | None:
-        for _, read in RUNGS:
-            if found := self._all(wanted, read, start):
+        for rung in range(len(RUNGS)):
+            if found := self._all(wanted, rung, start):
                 return found[0] + 1
         return None
 
-    def _all(
-        self, wanted: list[str], read: Callable[[str], str], start: int, *, at_end: bool = False
-    ) -> list[int]:
-        lines = [read(each) for each in self._lines[start:]]
-        wanted = [read(each) for each in wanted]
+    def _all(self, wanted: list[str], rung: int, start: int, *, at_end: bool = False) -> list[int]:
+        lines = self._readings[rung]
+        wanted = [RUNGS[rung][1](each) for each in wanted]
         last = len(lines) - len(wanted)
-        places = range(max(last, 0), last + 1) if at_end else range(last + 1)
-        first = wanted[0]
-        return [start + at for at in places if lines[at] == first and lines[at : at + len(wanted)] == wanted]
+        at = max(start, last) if at_end else start
+        found = []
+        with suppress(ValueError):  # that is how `index` says that there is no more
+            while at <= last:
+                at = lines.index(wanted[0], at, last + 1)
+                if lines[at : at + len(wanted)] == wanted:
+                    found.append(at)
+                at += 1
+        return found
 
 
 def _shown(lines: list[str]) -> str:
     first = repr(lines[0] if len(lines[0]) <= 80 else f"{lines[0][:80]}…")
-    return first if len(lines) == 1 else f"{first} and the {len(lines) - 1} after"
+    return f"the line {first}" if len(lines) == 1 else f"the line {first} and the {len(lines) - 1} after it"
