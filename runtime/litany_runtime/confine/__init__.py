@@ -4,7 +4,8 @@
 file for each mechanism beside it. `probing.py` finds out, by trying, what this machine can hold.
 """
 
-from litany_runtime.confine.enter import Entered, confine_child, enter
+from litany_runtime.confine.child import Script, confine_child, prepare_child
+from litany_runtime.confine.enter import Entered, enter
 from litany_runtime.confine.faults import ConfinementError
 from litany_runtime.confine.plan import ChildPlan, Isolation, Layer, ZygotePlan
 from litany_runtime.confine.rlimits import explain_death
@@ -15,8 +16,10 @@ __all__ = [
     "Entered",
     "Isolation",
     "Layer",
+    "Script",
     "ZygotePlan",
     "confine_child",
     "enter",
     "explain_death",
+    "prepare_child",
 ]

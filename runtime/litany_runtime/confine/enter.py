@@ -1,4 +1,4 @@
-"""The order in which it all happens: once for the zygote, once for each child.
+"""The order in which it all happens: once for the zygote, here, and once for each child, in `child.py`.
 
 | | zygote: `enter` | child: `confine_child` |
 |---|---|---|
@@ -22,17 +22,14 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn
 
-from litany_runtime.confine import identity, kernel, landlock, mounts, rlimits, seccomp, selftest
-from litany_runtime.confine.faults import ConfinementError, layer
+from litany_runtime.confine import identity, kernel, landlock, mounts, rlimits, seccomp
+from litany_runtime.confine.faults import ConfinementError, layer, must
 from litany_runtime.confine.plan import Isolation, Layer
-from litany_runtime.program import FilePolicy
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from litany_runtime.confine.identity import Identity
     from litany_runtime.confine.landlock import Ruleset
-    from litany_runtime.confine.plan import ChildPlan, ZygotePlan
+    from litany_runtime.confine.plan import ZygotePlan
     from litany_runtime.confine.rlimits import Baseline
     from litany_runtime.confine.seccomp import Filters
 
@@ -49,30 +46,36 @@ _SPACES = (
 """The namespaces that follow the user namespace, one call each so that a refusal has a name."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Entered:
     """A zygote that has confined itself, and what its children will need.
 
     Attributes:
         plan: what was asked.
-        layers: the layers that the zygote itself holds; its children inherit them.
+        pid: the zygote's pid, as its children see it.
+        layers: the layers that its children hold, once confined, by name.
         baseline: what a child maps before its program does anything.
         ruleset: what Landlock is to handle, or None.
         filters: the assembled system call filters, or None.
     """
 
     plan: ZygotePlan
+    pid: int
     layers: tuple[str, ...]
     baseline: Baseline
     ruleset: Ruleset | None
     filters: Filters | None
 
     def worktree_path(self, name: str) -> str:
-        """Where a child sees the worktree of this name."""
+        """Where a child sees the worktree of this name.
+
+        Raises:
+            ConfinementError: it is not the name of a folder.
+        """
+        mounts.check_name(name)
         if self.plan.isolation is Isolation.FULL:
             return mounts.WORKTREE
         assert self.plan.worktrees is not None
-        mounts.check_name(name)
         return f"{self.plan.worktrees}/{name}"
 
 
@@ -90,22 +93,34 @@ def enter(plan: ZygotePlan) -> Entered:
     _come_clean(plan.supervisor)
     rlimits.prepare()
     if plan.isolation is Isolation.POLICY:
-        return Entered(plan, (), rlimits.measure(rlimits.open_statm()), None, None)
+        baseline = rlimits.measure(rlimits.open_statm(), counts_threads=False)
+        return Entered(plan, os.getpid(), (Layer.RLIMITS.value,), baseline, None, None)
     full = plan.isolation is Isolation.FULL
     ruleset = filters = None
     if Layer.LANDLOCK not in plan.without:
-        ruleset = landlock.Ruleset.of(landlock.abi(plan.landlock_abi))
+        readable = map(str, plan.read_only)
+        ruleset = landlock.prepare(
+            landlock.usable_abi(plan.landlock_abi), readable, [mounts.TMP] if full else []
+        )
     if Layer.SECCOMP not in plan.without:
         filters = seccomp.assemble(platform.machine(), private_root=full)
     layers, statm = _enter_namespaces(plan) if full else _enter_in_place(plan)
     identity.forbid_new_privileges()
-    kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
-    baseline = rlimits.measure(statm)
+    must(kernel.prctl(kernel.PR_SET_DUMPABLE, 0, 0, 0, 0), Layer.CAPABILITIES, "prctl")
+    baseline = rlimits.measure(statm, counts_threads=full)
     if filters is not None:
-        with layer(Layer.SECCOMP):
-            filters.load_zygote()
-    names = tuple(each.value for each in (*layers, Layer.NO_NEW_PRIVS))
-    return Entered(plan, names, baseline, ruleset, filters)
+        must(filters.zygote.load(os.getpid()), Layer.SECCOMP, "seccomp")
+    return Entered(plan, os.getpid(), _names(layers, ruleset, filters), baseline, ruleset, filters)
+
+
+def _names(layers: tuple[Layer, ...], ruleset: Ruleset | None, filters: Filters | None) -> tuple[str, ...]:
+    """The layers that a child holds when its set-up has returned, which it only does if all of them do."""
+    names = [each.value for each in (*layers, Layer.NO_NEW_PRIVS, Layer.CAPABILITIES, Layer.RLIMITS)]
+    if ruleset is not None:
+        names.append(f"{Layer.LANDLOCK.value} abi {ruleset.abi}")
+    if filters is not None:
+        names.append(Layer.SECCOMP.value)
+    return tuple(names)
 
 
 def _check_platform(isolation: Isolation) -> None:
@@ -140,14 +155,14 @@ def _come_clean(supervisor: int | None) -> None:
 
 def _die_with_parent() -> None:
     """Be killed when the thread that started this process ends. A change of user forgets it."""
-    kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
+    must(kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0), Layer.PLATFORM, "prctl")
 
 
 def _become(who: Identity) -> None:
     identity.become(who)
     _die_with_parent()
     # A change of user takes /proc/self away from its own process until this gives it back.
-    kernel.prctl(kernel.PR_SET_DUMPABLE, 1)
+    must(kernel.prctl(kernel.PR_SET_DUMPABLE, 1, 0, 0, 0), Layer.IDENTITY, "prctl")
 
 
 def _enter_namespaces(plan: ZygotePlan) -> tuple[tuple[Layer, ...], int | None]:
@@ -156,12 +171,11 @@ def _enter_namespaces(plan: ZygotePlan) -> tuple[tuple[Layer, ...], int | None]:
         who = identity.choose(None if plan.worktrees is None else str(plan.worktrees))
     trees = mounts.take_trees(plan, who) if who.drops_root else None
     _become(who)
+    must(kernel.unshare(kernel.CLONE_NEWUSER), Layer.USER, "unshare")
     with layer(Layer.USER):
-        kernel.unshare(kernel.CLONE_NEWUSER)
         identity.map_ids(who)
     for name, flag in _SPACES:
-        with layer(name):
-            kernel.unshare(flag)
+        must(kernel.unshare(flag), name, "unshare")
     if trees is None:
         trees = mounts.take_trees(plan, who)
     parent_lives, lifeline = os.pipe()
@@ -176,8 +190,8 @@ def _enter_namespaces(plan: ZygotePlan) -> tuple[tuple[Layer, ...], int | None]:
     os.close(parent_lives)
     statm = rlimits.open_statm()
     mounts.build_root(trees)
-    with layer(Layer.UTS):
-        kernel.sethostname(HOSTNAME)
+    must(kernel.sethostname(HOSTNAME, len(HOSTNAME)), Layer.UTS, "sethostname")
+    must(kernel.setdomainname(b"", 0), Layer.UTS, "setdomainname")
     identity.keep_what_set_up_needs()
     return (Layer.USER, *(name for name, _ in _SPACES), Layer.ROOT), statm
 
@@ -197,8 +211,7 @@ def _enter_in_place(plan: ZygotePlan) -> tuple[tuple[Layer, ...], int | None]:
     with layer(Layer.WORKTREE):
         who = identity.choose(None if plan.worktrees is None else str(plan.worktrees))
     if who.drops_root:
-        with layer(Layer.CAPABILITIES):
-            identity.empty_bounding_set()
+        identity.empty_bounding_set()
     _become(who)
     for path in plan.read_only:
         if not os.access(path, os.R_OK):
@@ -208,73 +221,3 @@ def _enter_in_place(plan: ZygotePlan) -> tuple[tuple[Layer, ...], int | None]:
                 "Install Python where every user can read it, or start litany as an ordinary user",
             )
     return (), rlimits.open_statm()
-
-
-def confine_child(entered: Entered, child: ChildPlan) -> tuple[str, ...]:
-    """Confine this process for good: a fresh fork of the zygote, with one thread and its own descriptors.
-
-    Returns:
-        The layers that hold now, by name.
-
-    Raises:
-        ConfinementError: one of them does not. The process must exit without running anything.
-    """
-    plan = entered.plan
-    full = plan.isolation is Isolation.FULL
-    layers: list[str] = list(entered.layers)
-    os.setsid()
-    if full:
-        mounts.furnish_child(child.worktree, child.files, child.limits)
-        if plan.worktrees is not None:
-            layers.append(Layer.WORKTREE.value)
-    here = _worktree_of(entered, child)
-    os.chdir(here or "/")
-    rlimits.apply(child.limits, entered.baseline)
-    layers.append(Layer.RLIMITS.value)
-    if plan.isolation is Isolation.POLICY:
-        return tuple(layers)
-    if full:
-        rlimits.limit_threads(child.limits, entered.baseline)
-        with layer(Layer.USER):
-            kernel.unshare(kernel.CLONE_NEWUSER)
-    identity.drop_capabilities()
-    layers.append(Layer.CAPABILITIES.value)
-    if entered.ruleset is not None:
-        entered.ruleset.confine(_rules(entered, child, here))
-        layers.append(f"{Layer.LANDLOCK.value} abi {entered.ruleset.abi}")
-    if entered.filters is not None:
-        with layer(Layer.SECCOMP):
-            entered.filters.load_child(os.getpid())
-        layers.append(Layer.SECCOMP.value)
-    selftest.check(entered)
-    return tuple(layers)
-
-
-def _worktree_of(entered: Entered, child: ChildPlan) -> str | None:
-    """Where the child's worktree is, if it may have one and its user may use it.
-
-    Raises:
-        ConfinementError: the user that programs run as cannot use it.
-    """
-    if child.worktree is None or child.files is FilePolicy.NONE:
-        return None
-    here = entered.worktree_path(child.worktree)
-    need = os.R_OK | os.X_OK | (os.W_OK if child.files is FilePolicy.WRITE else 0)
-    if os.path.islink(here) or not os.access(here, need):
-        raise ConfinementError(
-            Layer.WORKTREE,
-            f"programs run as user {os.getuid()}, which may not {child.files} in {child.worktree}",
-            "Start litany as the ordinary user who owns the workspace, or give it to one (`chown -R`)",
-        )
-    return here
-
-
-def _rules(entered: Entered, child: ChildPlan, here: str | None) -> Iterator[tuple[str, int]]:
-    """What Landlock is to allow this child."""
-    for path in entered.plan.read_only:
-        yield str(path), landlock.READ
-    yield from landlock.DEVICES
-    if entered.plan.isolation is Isolation.FULL:
-        yield mounts.TMP, landlock.WRITE
-    if here is not None:
-        yield here, landlock.RIGHTS[child.files]

@@ -9,6 +9,7 @@ import errno
 import os
 import sys
 
+from litany_runtime.confine import kernel
 from litany_runtime.confine.plan import Layer
 
 OPT_DOWN = 'set `isolation = "kernel"` in litany.toml to run with Landlock and seccomp alone'
@@ -34,11 +35,20 @@ class ConfinementError(RuntimeError):
         self.remedy = remedy
 
 
-class layer:  # noqa: N801 - reads as the statement it is: `with layer(Layer.MOUNT):`
-    """Turn an OSError of the block into a ConfinementError of this layer.
+def must(result: int, name: Layer, tried: str) -> int:
+    """The result of a call of `kernel`, if it succeeded.
 
-    A class and not a generator: a child runs through a dozen of these.
+    Raises:
+        ConfinementError: it failed; so the layer cannot be had.
     """
+    if result < 0:
+        number = kernel.last_error()
+        raise explain(name, OSError(number, os.strerror(number), tried))
+    return result
+
+
+class layer:  # noqa: N801 - reads as the statement it is: `with layer(Layer.MOUNT):`
+    """Turn an OSError of the block into a ConfinementError of this layer."""
 
     __slots__ = ("_name",)
 
@@ -75,6 +85,9 @@ def explain(name: Layer, error: OSError) -> ConfinementError:
     elif name is Layer.IDENTITY:
         reason = "root without the right to become another user"
         remedy = "Start litany as an ordinary user"
+    elif name is Layer.WORKTREE and error.errno in {errno.EACCES, errno.EROFS}:
+        reason = f"programs run as user {os.getuid()}, never as root, and that user may not"
+        remedy = "Start litany as the ordinary user who owns the workspace, or give it to one (`chown -R`)"
     else:
         reason, remedy = "", ""
     return ConfinementError(name, f"{seen}; {reason}" if reason else seen, remedy)

@@ -14,7 +14,7 @@ import struct
 from typing import NamedTuple
 
 from litany_runtime.confine import kernel
-from litany_runtime.confine.faults import ConfinementError, layer
+from litany_runtime.confine.faults import layer, must
 from litany_runtime.confine.plan import Layer
 
 INSIDE_ID = 1000
@@ -27,9 +27,8 @@ _CAP_SETPCAP = 8
 _CAP_SYS_ADMIN = 21
 _HIGHEST_CAPABILITY = 63
 _ZYGOTE_NEEDS = (1 << _CAP_SYS_ADMIN) | (1 << _CAP_SETPCAP)
-_CAPABILITY_HEADER = struct.pack("=Ii", 0x20080522, 0)  # _LINUX_CAPABILITY_VERSION_3, this thread
-_SECUREBITS_LOCKED = 0b11101111  # NOROOT, NO_SETUID_FIXUP, NO_CAP_AMBIENT_RAISE and all locks; KEEP_CAPS off
-_PR_CAP_AMBIENT_CLEAR_ALL = 4
+CAPABILITY_HEADER = struct.pack("=Ii", 0x20080522, 0)  # _LINUX_CAPABILITY_VERSION_3, this thread
+SECUREBITS_LOCKED = 0b11101111  # NOROOT, NO_SETUID_FIXUP, NO_CAP_AMBIENT_RAISE and all locks; KEEP_CAPS off
 
 
 class Identity(NamedTuple):
@@ -96,9 +95,9 @@ def user_namespace_for_root(identity: Identity) -> int:
     if pid == 0:
         try:
             os.close(release)
-            kernel.unshare(kernel.CLONE_NEWUSER)
-            os.write(ready, b".")
-            os.read(held, 1)
+            if kernel.unshare(kernel.CLONE_NEWUSER) == 0:
+                os.write(ready, b".")
+                os.read(held, 1)
         finally:
             os._exit(0)
     try:
@@ -128,47 +127,24 @@ def _write(path: str, text: str) -> None:
 
 def forbid_new_privileges() -> None:
     """No exec of this process or a later one can gain anything; seccomp and Landlock ask for it."""
-    with layer(Layer.NO_NEW_PRIVS):
-        kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
+    must(kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), Layer.NO_NEW_PRIVS, "prctl")
 
 
 def keep_what_set_up_needs() -> None:
     """In the zygote: keep the two capabilities that a child's set-up uses (mounting, dropping), no other."""
-    with layer(Layer.CAPABILITIES):
-        empty_bounding_set(but=_ZYGOTE_NEEDS)
-        kernel.capset(_CAPABILITY_HEADER, _packed(_ZYGOTE_NEEDS))
+    empty_bounding_set(but=_ZYGOTE_NEEDS)
+    must(kernel.capset(CAPABILITY_HEADER, _packed(_ZYGOTE_NEEDS)), Layer.CAPABILITIES, "capset")
 
 
 def empty_bounding_set(but: int = 0) -> None:
     """Take from the set that bounds what an exec could give."""
     for capability in range(_HIGHEST_CAPABILITY + 1):
-        if not (but >> capability) & 1:
-            try:
-                kernel.prctl(kernel.PR_CAPBSET_DROP, capability)
-            except OSError as error:
-                if error.errno == errno.EINVAL and capability > 0:
-                    return  # the kernel has no such capability, nor any above it
-                raise
-
-
-def drop_capabilities() -> None:
-    """In the child: keep no capability, and lock the rules that could give one back.
-
-    The bounding set is left as the child's user namespace has it: it bounds what an exec may give, exec is
-    refused three times over and may give nothing (no_new_privs), and emptying it is forty system calls.
-
-    Raises:
-        ConfinementError: the kernel refused, or a capability is still there.
-    """
-    with layer(Layer.CAPABILITIES):
-        if kernel.capget(_CAPABILITY_HEADER) != _NO_CAPABILITIES:
-            kernel.prctl(kernel.PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL)
-            kernel.prctl(kernel.PR_SET_SECUREBITS, _SECUREBITS_LOCKED)
-            kernel.capset(_CAPABILITY_HEADER, _NO_CAPABILITIES)
-        # A process that could dump core, or be traced by its own user, would give its memory away.
-        kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
-        if kernel.capget(_CAPABILITY_HEADER) != _NO_CAPABILITIES:
-            raise ConfinementError(Layer.CAPABILITIES, "some are still held after all were dropped", "")
+        if (but >> capability) & 1:
+            continue
+        dropped = kernel.prctl(kernel.PR_CAPBSET_DROP, capability, 0, 0, 0)
+        if dropped < 0 and kernel.last_error() == errno.EINVAL and capability > 0:
+            return  # the kernel has no such capability, nor any above it
+        must(dropped, Layer.CAPABILITIES, "prctl")
 
 
 def _packed(wanted: int) -> bytes:
@@ -177,4 +153,5 @@ def _packed(wanted: int) -> bytes:
     return struct.pack("=6I", low, low, 0, high, high, 0)
 
 
-_NO_CAPABILITIES = _packed(0)
+NO_CAPABILITIES = _packed(0)
+"""What capset is given to drop all."""

@@ -1,20 +1,19 @@
 """Landlock: what a program may do with files, and that it reaches no network, socket or process.
 
 A second lock behind the mounts and the network namespace, and in isolation `kernel` the first. It does not
-see everything: metadata calls (stat, chmod, utime) pass it, which is why the seccomp table keeps some of them for
-programs with a root of their own.
+see everything: metadata calls (stat, chmod, utime) pass it, which is why the seccomp table keeps some of them
+for programs with a root of their own.
 """
 
 from __future__ import annotations
 
-import errno
 import os
 import struct
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from litany_runtime.confine import kernel
-from litany_runtime.confine.faults import ConfinementError, layer
+from litany_runtime.confine.faults import ConfinementError, must
 from litany_runtime.confine.plan import Layer
 from litany_runtime.program import FilePolicy
 
@@ -62,7 +61,7 @@ DEVICES = (("/dev/null", _READ_FILE | _WRITE_FILE), ("/dev/zero", _READ_FILE), (
 which no limit counts."""
 
 
-def abi(wanted: int | None = None) -> int:
+def usable_abi(wanted: int | None = None) -> int:
     """The Landlock ABI to use here.
 
     Args:
@@ -71,9 +70,11 @@ def abi(wanted: int | None = None) -> int:
     Raises:
         ConfinementError: there is none, or an older one than is needed.
     """
-    with layer(Layer.LANDLOCK):
-        # This one flag asks for the version and makes no ruleset.
-        found = kernel.landlock_create_ruleset(None, 0, 1)
+    found = must(
+        kernel.landlock_create_ruleset(None, 0, kernel.LANDLOCK_VERSION),
+        Layer.LANDLOCK,
+        "landlock_create_ruleset",
+    )
     usable = min(found, NEWEST_ABI, wanted or NEWEST_ABI)
     if usable < OLDEST_ABI:
         raise ConfinementError(
@@ -84,63 +85,68 @@ def abi(wanted: int | None = None) -> int:
     return usable
 
 
+class Rule(NamedTuple):
+    """Rights for a path and all beneath it.
+
+    Attributes:
+        path: the path.
+        rights: the rights, as the first half of a struct landlock_path_beneath_attr.
+    """
+
+    path: str
+    rights: bytes
+
+
 @dataclass(frozen=True, slots=True)
 class Ruleset:
-    """What is the same for every child, packed once.
+    """What children need to confine themselves, packed once.
 
     Attributes:
         abi: the ABI in use.
-        handled: the file rights that are refused unless a rule grants them.
         attributes: a struct landlock_ruleset_attr.
+        flags: what to confine with.
+        shared: the rules of every child.
+        worktree: the rule of the worktree, by what the child may do there; its path is the child's.
     """
 
     abi: int
-    handled: int
     attributes: bytes
+    flags: int
+    shared: tuple[Rule, ...]
+    worktree: dict[FilePolicy, bytes]
 
-    @classmethod
-    def of(cls, abi: int) -> Ruleset:
-        """Handle every right that this ABI knows."""
-        handled = 0
-        for since, rights in _FILE_RIGHTS_BY_ABI:
-            if since <= abi:
-                handled |= rights
-        words = [handled]
-        if abi >= 4:
-            words.append(_NET_RIGHTS)
-        if abi >= 6:
-            words.append(_SCOPES)
-        return cls(abi, handled, struct.pack(f"={len(words)}Q", *words))
 
-    def confine(self, rules: Iterable[tuple[str, int]]) -> None:
-        """Refuse this process every handled right but those of the rules; nothing undoes it.
+def prepare(abi: int, read_only: Iterable[str], writable: Iterable[str]) -> Ruleset:
+    """Handle every right that this ABI knows, and pack the rules that children share.
 
-        Needs no_new_privs.
+    Args:
+        abi: as `usable_abi` found it.
+        read_only: what every child may read.
+        writable: what every child may write.
+    """
+    handled = 0
+    for since, rights in _FILE_RIGHTS_BY_ABI:
+        if since <= abi:
+            handled |= rights
+    words = [handled]
+    if abi >= 4:
+        words.append(_NET_RIGHTS)
+    if abi >= 6:
+        words.append(_SCOPES)
 
-        Args:
-            rules: (path, rights) for the path and all beneath it; a path that does not exist is skipped.
+    def rule(path: str, rights: int) -> Rule:
+        # What has no entries takes rights of files only.
+        rights &= handled if os.path.isdir(path) else handled & _OF_A_FILE
+        return Rule(path, struct.pack("=Q", rights))
 
-        Raises:
-            ConfinementError: the kernel refused.
-        """
-        with layer(Layer.LANDLOCK):
-            ruleset = kernel.landlock_create_ruleset(self.attributes, len(self.attributes), 0)
-            for path, rights in rules:
-                self._allow(ruleset, path, rights & self.handled)
-            kernel.landlock_restrict_self(ruleset, _QUIET if self.abi >= 7 else 0)
-            os.close(ruleset)
-
-    def _allow(self, ruleset: int, path: str, rights: int) -> None:
-        try:
-            fd = os.open(path, os.O_PATH | os.O_CLOEXEC)
-        except FileNotFoundError:
-            return
-        try:
-            kernel.landlock_add_rule(ruleset, struct.pack("=Qi", rights, fd))
-        except OSError as error:
-            # What has no entries takes rights of files only.
-            if error.errno != errno.EINVAL or not rights & _OF_A_FILE:
-                raise
-            kernel.landlock_add_rule(ruleset, struct.pack("=Qi", rights & _OF_A_FILE, fd))
-        finally:
-            os.close(fd)
+    return Ruleset(
+        abi=abi,
+        attributes=struct.pack(f"={len(words)}Q", *words),
+        flags=_QUIET if abi >= 7 else 0,
+        shared=(
+            *(rule(path, READ) for path in read_only),
+            *(rule(path, WRITE) for path in writable),
+            *(rule(path, rights) for path, rights in DEVICES),
+        ),
+        worktree={policy: struct.pack("=Q", rights & handled) for policy, rights in RIGHTS.items()},
+    )

@@ -17,33 +17,37 @@ import stat
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from litany_runtime.confine import identity, kernel
-from litany_runtime.confine.faults import ConfinementError, layer
+from litany_runtime.confine import identity, kernel, landlock
+from litany_runtime.confine.faults import ConfinementError, layer, must
 from litany_runtime.confine.plan import Layer
-from litany_runtime.limits import MIB
-from litany_runtime.program import FilePolicy
 
 if TYPE_CHECKING:
     from litany_runtime.confine.identity import Identity
     from litany_runtime.confine.plan import ZygotePlan
-    from litany_runtime.limits import Limits
 
 WORKTREE = "/worktree"
 """Where a program finds its agent's worktree."""
 
 TMP = "/tmp"  # noqa: S108 - the program's own, in a mount namespace of its own
-_WORKTREES = "/.worktrees"
+WORKTREES = "/.worktrees"
+"""Where the zygote keeps all worktrees; a child lets go of it."""
+
 _MASKS = "/.masks"
-_ROOT_BYTES = 1 * MIB
-_DEVICES = ("/dev/null", "/dev/zero", "/dev/urandom")
+MASK_FILE = f"{_MASKS}/file".encode()
+"""An empty file, to be mounted over one."""
+
+MASK_FOLDER = f"{_MASKS}/folder".encode()
+"""An empty folder, to be mounted over one."""
+
+_ROOT_OPTIONS = b"size=1m,nr_inodes=4096,mode=755"
 
 # No execution anywhere: extension modules are mapped before the root changes.
 _PLAIN_FLAGS = kernel.MOUNT_ATTR_NOSUID | kernel.MOUNT_ATTR_NODEV | kernel.MOUNT_ATTR_NOEXEC
 _SEALED_FLAGS = _PLAIN_FLAGS | kernel.MOUNT_ATTR_RDONLY
 _PLAIN = kernel.mount_attributes(_PLAIN_FLAGS)
-_SEALED = kernel.mount_attributes(_SEALED_FLAGS)
+SEALED = kernel.mount_attributes(_SEALED_FLAGS)
 _DEVICE = kernel.mount_attributes(_SEALED_FLAGS & ~kernel.MOUNT_ATTR_NODEV)
-_TMPFS_FLAGS = kernel.MS_NOSUID | kernel.MS_NODEV | kernel.MS_NOEXEC
+TMPFS = kernel.MS_NOSUID | kernel.MS_NODEV | kernel.MS_NOEXEC
 
 
 class Trees(NamedTuple):
@@ -68,68 +72,71 @@ def take_trees(plan: ZygotePlan, who: Identity) -> Trees:
     Raises:
         ConfinementError: a path is missing, or its file system cannot show root's files as another's.
     """
-    with layer(Layer.ROOT):
-        read_only = [(str(path), _take(str(path), _SEALED)) for path in sorted(plan.read_only)]
-        devices = [(path, _take(path, _DEVICE)) for path in _DEVICES]
+    read_only = [(str(path), _take(str(path), SEALED, Layer.ROOT)) for path in sorted(plan.read_only)]
+    devices = [(path, _take(path, _DEVICE, Layer.ROOT)) for path, _ in landlock.DEVICES]
     worktrees = None
     if plan.worktrees is not None:
-        with layer(Layer.WORKTREE):
-            worktrees = _take(str(plan.worktrees), _PLAIN)
+        worktrees = _take(str(plan.worktrees), _PLAIN, Layer.WORKTREE)
         if who.maps_root:
             _map_root(worktrees, plan.worktrees, who)
     return Trees(read_only, devices, worktrees)
 
 
-def _take(path: str, attributes: bytes) -> int:
-    try:
-        tree = kernel.clone_tree(os.fsencode(path))
-        kernel.set_tree(tree, attributes)
-    except OSError as error:
-        error.filename = f"{error.filename} of {path}"
-        raise
+def _take(path: str, attributes: bytes, name: Layer) -> int:
+    tree = must(
+        kernel.open_tree(kernel.AT_FDCWD, os.fsencode(path), kernel.CLONE_TREE), name, f"open_tree of {path}"
+    )
+    must(_set(tree, attributes), name, f"mount_setattr of {path}")
     return tree
+
+
+def _set(tree: int, attributes: bytes) -> int:
+    return kernel.mount_setattr(tree, b"", kernel.WHOLE_TREE, attributes, kernel.MOUNT_ATTR_BYTES)
 
 
 def _map_root(tree: int, path: Path, who: Identity) -> None:
     with layer(Layer.USER):
         namespace = identity.user_namespace_for_root(who)
-    try:
-        kernel.set_tree(tree, kernel.mount_attributes(0, namespace))
-    except OSError as error:
+    mapped = _set(tree, kernel.mount_attributes(kernel.MOUNT_ATTR_IDMAP, namespace))
+    reason = os.strerror(kernel.last_error())
+    os.close(namespace)
+    if mapped < 0:
         raise ConfinementError(
             Layer.WORKTREE,
             f"{path} belongs to root, programs never run as root, and its file system cannot map owners"
-            f" (mount_setattr failed: {error.strerror}; overlay and network file systems cannot)",
+            f" (mount_setattr failed: {reason}; overlay and network file systems cannot)",
             "Start litany as an ordinary user, or give the folder to one (`chown -R`), or keep the workspace"
             " on ext4, xfs, btrfs or tmpfs",
-        ) from error
-    finally:
-        os.close(namespace)
+        )
 
 
 def build_root(trees: Trees) -> None:
-    """Make the new root of this mount namespace and leave the old one for good."""
+    """Make the new root of this mount namespace and leave the old one for good.
+
+    Raises:
+        ConfinementError: a mount was refused.
+    """
     # Any existing folder can carry the new root, since all that is needed is held by descriptor; /proc is one
     # that was there a moment ago, for the id maps.
     root = "/proc"
+    must(kernel.mount(None, b"/", None, kernel.MS_REC | kernel.MS_PRIVATE, None), Layer.ROOT, "mount")
+    must(kernel.mount(b"tmpfs", root.encode(), b"tmpfs", TMPFS, _ROOT_OPTIONS), Layer.ROOT, "mount")
     with layer(Layer.ROOT):
-        kernel.mount(None, b"/", None, kernel.MS_REC | kernel.MS_PRIVATE, None)
-        options = f"size={_ROOT_BYTES},nr_inodes=4096,mode=755".encode()
-        kernel.mount(b"tmpfs", root.encode(), b"tmpfs", _TMPFS_FLAGS, options)
-        for path in (TMP, WORKTREE, _WORKTREES, f"{_MASKS}/folder"):
+        for path in (TMP, WORKTREE, WORKTREES, f"{_MASKS}/folder"):
             os.makedirs(root + path, 0o755)
         _touch(f"{root}{_MASKS}/file")
         for path, tree in (*trees.read_only, *trees.devices):
             _attach(tree, path, root)
         _hide_other_packages(trees, root)
         if trees.worktrees is not None:
-            _attach(trees.worktrees, _WORKTREES, root)
+            _attach(trees.worktrees, WORKTREES, root)
         os.chdir(root)
-        # Both roots at one place: the old one ends up on top, and is let go.
-        kernel.pivot_root(b".", b".")
-        kernel.unmount(b".")
-        os.chdir("/")
-        kernel.set_mount(b"/", _SEALED)
+    # Both roots at one place: the old one ends up on top, and is let go.
+    must(kernel.pivot_root(b".", b"."), Layer.ROOT, "pivot_root")
+    must(kernel.umount2(b".", kernel.MNT_DETACH), Layer.ROOT, "umount2")
+    os.chdir("/")
+    sealed = kernel.mount_setattr(kernel.AT_FDCWD, b"/", 0, SEALED, kernel.MOUNT_ATTR_BYTES)
+    must(sealed, Layer.ROOT, "mount_setattr")
 
 
 def _attach(tree: int, path: str, root: str) -> None:
@@ -140,7 +147,12 @@ def _attach(tree: int, path: str, root: str) -> None:
         else:
             os.makedirs(os.path.dirname(target), 0o755, exist_ok=True)
             _touch(target)
-    kernel.attach_tree(tree, os.fsencode(target))
+    _put(tree, os.fsencode(target))
+
+
+def _put(tree: int, path: bytes) -> None:
+    moved = kernel.move_mount(tree, b"", kernel.AT_FDCWD, path, kernel.FROM_DESCRIPTOR)
+    must(moved, Layer.ROOT, "move_mount")
     os.close(tree)
 
 
@@ -151,68 +163,12 @@ def _touch(path: str) -> None:
 def _hide_other_packages(trees: Trees, root: str) -> None:
     """Cover a `site-packages` inside the standard library: what is installed there was not asked for."""
     shown = [path for path, _ in trees.read_only]
+    empty = f"{root}{_MASKS}/folder".encode()
     for path in shown:
         folder = f"{path}/site-packages"
         if os.path.isdir(root + folder) and not any(f"{each}/".startswith(f"{folder}/") for each in shown):
-            mask = kernel.clone_tree(f"{root}{_MASKS}/folder".encode())
-            kernel.attach_tree(mask, os.fsencode(root + folder))
-            os.close(mask)
-
-
-def furnish_child(worktree: str | None, files: FilePolicy, limits: Limits) -> None:
-    """Give this child, in a new mount namespace, its worktree and its /tmp, and nothing of anybody else's.
-
-    Args:
-        worktree: name of its folder among the worktrees, or None.
-        files: what it may do there.
-        limits: for the size of /tmp.
-
-    Raises:
-        ConfinementError: a mount was refused, or the name is no folder's.
-    """
-    with layer(Layer.MOUNT):
-        kernel.unshare(kernel.CLONE_NEWNS)
-    if worktree is not None and files is not FilePolicy.NONE:
-        _mount_worktree(worktree, files)
-    with layer(Layer.MOUNT):
-        options = f"size={limits.tmp_bytes},nr_inodes={limits.tmp_files},mode=700".encode()
-        kernel.mount(b"tmpfs", TMP.encode(), b"tmpfs", _TMPFS_FLAGS, options)
-        if not hidden_is_gone():
-            kernel.unmount(_WORKTREES.encode())
-
-
-def hidden_is_gone() -> bool:
-    """Whether nothing is mounted where the zygote keeps all worktrees."""
-    return os.stat(_WORKTREES).st_dev == os.stat("/").st_dev
-
-
-def _mount_worktree(name: str, files: FilePolicy) -> None:
-    check_name(name)
-    with layer(Layer.WORKTREE):
-        tree = kernel.clone_tree(os.fsencode(f"{_WORKTREES}/{name}"))
-        if not stat.S_ISDIR(os.fstat(tree).st_mode):
-            raise ConfinementError(Layer.WORKTREE, f"{name} is not a folder", "")
-        kernel.set_tree(tree, _SEALED if files is FilePolicy.READ else _PLAIN)
-        kernel.attach_tree(tree, WORKTREE.encode())
-        os.close(tree)
-        _mask_git()
-
-
-def _mask_git() -> None:
-    """Cover the worktree's `.git`: hooks and configuration there are run by whoever runs git outside.
-
-    A mount point can be neither removed nor renamed, so the program cannot put another in its place.
-    """
-    git = f"{WORKTREE}/.git"
-    try:
-        mode = os.lstat(git).st_mode
-    except FileNotFoundError:
-        return
-    if stat.S_ISLNK(mode):
-        raise ConfinementError(Layer.WORKTREE, "its .git is a symbolic link, which no mount can cover", "")
-    mask = kernel.clone_tree(f"{_MASKS}/{'folder' if stat.S_ISDIR(mode) else 'file'}".encode())
-    kernel.attach_tree(mask, git.encode())
-    os.close(mask)
+            tree = kernel.open_tree(kernel.AT_FDCWD, empty, kernel.CLONE_TREE)
+            _put(must(tree, Layer.ROOT, "open_tree"), os.fsencode(root + folder))
 
 
 def check_name(name: str) -> None:

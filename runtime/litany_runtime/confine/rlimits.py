@@ -17,6 +17,7 @@ import ctypes
 import os
 import resource
 import signal
+import struct
 import threading
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -25,6 +26,8 @@ from litany_runtime.confine.plan import Layer
 from litany_runtime.limits import KIB, MIB
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from litany_runtime.limits import Limits
     from litany_runtime.outcome import Usage
 
@@ -40,6 +43,7 @@ ADDRESS_MARGIN_BYTES = 64 * MIB
 
 _PAGE = resource.getpagesize()
 _M_ARENA_MAX = -8
+_LARGEST = 2**63 - 1
 
 _NONE_OF = ("RLIMIT_CORE", "RLIMIT_MSGQUEUE", "RLIMIT_MEMLOCK", "RLIMIT_RTPRIO", "RLIMIT_NICE")
 
@@ -60,11 +64,13 @@ class Baseline(NamedTuple):
         address_bytes: all that it maps.
         data_bytes: what of it is private and writable, and the stack.
         ceilings: the hard limits that the zygote itself was given, by number; no child can have more.
+        counts_threads: whether children have a user namespace of their own.
     """
 
     address_bytes: int
     data_bytes: int
     ceilings: dict[int, int]
+    counts_threads: bool
 
 
 def prepare() -> None:
@@ -92,55 +98,41 @@ def open_statm() -> int | None:
         return None
 
 
-def measure(statm: int | None) -> Baseline:
+def measure(statm: int | None, *, counts_threads: bool) -> Baseline:
     """What this process maps now, and close the counters; without them, a guess for a small interpreter."""
     address, data = 512 * MIB, 64 * MIB
     if statm is not None:
         fields = os.pread(statm, 256, 0).split()
         os.close(statm)
         address, data = int(fields[0]) * _PAGE, int(fields[5]) * _PAGE
-    ceilings = {number: resource.getrlimit(number)[1] for number in _COUNTED}
-    return Baseline(
-        address, data, {number: hard for number, hard in ceilings.items() if hard != resource.RLIM_INFINITY}
-    )
+    hard = {number: resource.getrlimit(number)[1] for number in _COUNTED}
+    ceilings = {
+        number: _LARGEST if value == resource.RLIM_INFINITY else value for number, value in hard.items()
+    }
+    return Baseline(address, data, ceilings, counts_threads)
 
 
-def apply(limits: Limits, baseline: Baseline) -> None:
-    """Set the limits on this process, hard and soft: it cannot raise them again.
+def limits_of(limits: Limits, baseline: Baseline) -> Iterator[tuple[int, bytes]]:
+    """The rlimits of a child, as pairs of number and struct rlimit; it cannot raise them again.
 
-    Raises:
-        ConfinementError: the kernel refused one.
+    The number of threads is set for a child in a user namespace of its own, where it is counted alone: the
+    kernel counts by user and namespace, and all children of a zygote are one user. Without namespaces the
+    count would be of everything that the user runs, so it is not set.
     """
     memory = limits.memory_bytes
-    with layer(Layer.RLIMITS):
-        _set(resource.RLIMIT_DATA, baseline.data_bytes + memory, baseline)
-        _set(resource.RLIMIT_AS, baseline.address_bytes + memory + ADDRESS_MARGIN_BYTES, baseline)
-        # A second between the signal that says why and the one that cannot be ignored.
-        _set(resource.RLIMIT_CPU, limits.cpu_s, baseline, margin=1)
-        _set(resource.RLIMIT_NOFILE, limits.open_files, baseline)
-        _set(resource.RLIMIT_FSIZE, limits.file_bytes, baseline)
+    yield _packed(resource.RLIMIT_DATA, baseline.data_bytes + memory, baseline)
+    yield _packed(resource.RLIMIT_AS, baseline.address_bytes + memory + ADDRESS_MARGIN_BYTES, baseline)
+    # A second between the signal that says why and the one that cannot be ignored.
+    yield _packed(resource.RLIMIT_CPU, limits.cpu_s, baseline, margin=1)
+    yield _packed(resource.RLIMIT_NOFILE, limits.open_files, baseline)
+    yield _packed(resource.RLIMIT_FSIZE, limits.file_bytes, baseline)
+    if baseline.counts_threads:
+        yield _packed(resource.RLIMIT_NPROC, limits.threads, baseline)
 
 
-def limit_threads(limits: Limits, baseline: Baseline) -> None:
-    """Set the number of threads of a child that is about to enter a user namespace of its own.
-
-    There it is counted alone. The kernel counts by user and namespace, and all children of a zygote are one
-    user; without namespaces the count would be of everything that the user runs, so it is not set there.
-
-    Raises:
-        ConfinementError: the kernel refused it.
-    """
-    with layer(Layer.RLIMITS):
-        _set(resource.RLIMIT_NPROC, limits.threads, baseline)
-
-
-def _set(number: int, value: int, baseline: Baseline, margin: int = 0) -> None:
-    hard = value + margin
-    ceiling = baseline.ceilings.get(number)
-    if ceiling is not None and hard > ceiling:
-        hard = ceiling
-        value = min(value, hard)
-    resource.setrlimit(number, (value, hard))
+def _packed(number: int, value: int, baseline: Baseline, margin: int = 0) -> tuple[int, bytes]:
+    hard = min(value + margin, baseline.ceilings[number])
+    return number, struct.pack("=QQ", min(value, hard), hard)
 
 
 def explain_death(status: int, usage: Usage, limits: Limits) -> str:

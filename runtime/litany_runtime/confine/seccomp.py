@@ -12,9 +12,9 @@ when it is loaded, to know which it need not ask about later.
 
 from __future__ import annotations
 
+import ctypes
 import platform
 import struct
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from litany_runtime.confine import kernel
@@ -39,6 +39,8 @@ _AND = 0x54  # BPF_ALU | BPF_AND | BPF_K
 _EQUAL = 0x15  # BPF_JMP | BPF_JEQ | BPF_K
 _AT_LEAST = 0x35  # BPF_JMP | BPF_JGE | BPF_K
 _RETURN = 0x06  # BPF_RET | BPF_K
+_STEP_BYTES = 8
+_OPERAND_AT = 4
 _FARTHEST = 255  # a jump's distance is one byte
 
 _ALLOW = 0x7FFF0000
@@ -84,41 +86,40 @@ class _Decision(NamedTuple):
     refusal: int = _REFUSE
 
 
-@dataclass(frozen=True, slots=True)
-class Filters:
+class Filter:
+    """An assembled filter, ready to be loaded: in memory that the kernel can read it from."""
+
+    __slots__ = ("_header", "_memory", "_pid_places", "program")
+
+    def __init__(self, steps: list[_Step]) -> None:
+        self.program = _pack(steps)
+        self._memory = ctypes.create_string_buffer(self.program, len(self.program))
+        self._pid_places = [
+            _STEP_BYTES * i + _OPERAND_AT for i, step in enumerate(steps) if step.operand == OWN_PID
+        ]
+        self._header = struct.pack("=HxxxxxxQ", len(steps), ctypes.addressof(self._memory))
+
+    def load(self, pid: int) -> int:
+        """Confine this process for good; the result of the call. Needs no_new_privs.
+
+        Args:
+            pid: this process's own pid, as its pid namespace has it: the only one it may signal.
+        """
+        for place in self._pid_places:
+            struct.pack_into("=I", self._memory, place, pid)
+        return kernel.seccomp(kernel.SECCOMP_SET_MODE_FILTER, 0, self._header)
+
+
+class Filters(NamedTuple):
     """The two filters of one architecture.
 
     Attributes:
         zygote: the whole allow-list, with what set-up needs.
         child: what takes that back.
-        pid_places: byte offsets in `child` of the operands that hold the loading process's pid.
     """
 
-    zygote: bytes
-    child: bytes
-    pid_places: tuple[int, ...]
-
-    def load_zygote(self) -> None:
-        """Confine this process and its children to come. Needs no_new_privs.
-
-        Raises:
-            OSError: the kernel refused it.
-        """
-        kernel.seccomp_load(self.zygote)
-
-    def load_child(self, pid: int) -> None:
-        """Take back what set-up needed.
-
-        Args:
-            pid: this process's own pid, as its pid namespace has it: the only one it may signal.
-
-        Raises:
-            OSError: the kernel refused it.
-        """
-        program = bytearray(self.child)
-        for place in self.pid_places:
-            program[place : place + 4] = pid.to_bytes(4, "little")
-        kernel.seccomp_load(bytes(program))
+    zygote: Filter
+    child: Filter
 
 
 def machine_is_known() -> bool:
@@ -152,8 +153,7 @@ def assemble(machine: str, *, private_root: bool) -> Filters:
             first[number] = _Decision(_ERRNO | absent.refusal)
     zygote = _program(machine, first, otherwise=_REFUSE, beyond=_UNKNOWN)
     child = _program(machine, second, otherwise=_ALLOW, beyond=_ALLOW)
-    places = tuple(8 * i + 4 for i, step in enumerate(child) if step.operand == OWN_PID)
-    return Filters(_pack(zygote), _pack(child), places)
+    return Filters(Filter(zygote), Filter(child))
 
 
 def _program(machine: str, decisions: Mapping[int, _Decision], otherwise: int, beyond: int) -> list[_Step]:
