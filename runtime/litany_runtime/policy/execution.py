@@ -62,7 +62,7 @@ def _private_names_of_libraries() -> frozenset[str]:
     for thing in gc.get_objects():
         if type(thing) is types.FunctionType:
             found |= guards.private_names_in_code(thing.__code__)
-        elif isinstance(thing, type):
+        elif issubclass(type(thing), type):  # a weak proxy says that it is an instance of what it stands for
             found |= {
                 n for n in type.__dict__["__dict__"].__get__(thing) if type(n) is str and guards.is_private(n)
             }
