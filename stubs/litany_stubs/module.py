@@ -17,8 +17,8 @@ from types import CodeType, ModuleType
 from typing import Any, Never
 
 MODULE_NAME = "litany_tools"
-FILE_NAME = "litany_tools.py"
-"""What a traceback through a stub shows: the name of the file in the record, never a path of the host."""
+CODE_NAME = "<litany_tools>"
+"""What a traceback through a stub shows: no path of the host, and no file that a worktree could hold."""
 
 
 @lru_cache(maxsize=64)
@@ -27,8 +27,8 @@ def compile_stubs(source: str) -> bytes:
 
     Kept for the last 64 toolsets: an agent's toolset seldom changes between its programs.
     """
-    tree = ast.parse(source, FILE_NAME)
-    code = compile(_without_types(tree), FILE_NAME, "exec", dont_inherit=True)
+    tree = ast.parse(source, CODE_NAME)
+    code = compile(_without_types(tree), CODE_NAME, "exec", dont_inherit=True)
     return marshal.dumps(code)
 
 

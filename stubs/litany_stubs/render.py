@@ -9,6 +9,7 @@ The same toolset gives the same bytes: tools stand in the order of their names, 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -21,6 +22,7 @@ from litany_stubs.schema import ANYTHING, OBJECT, Document, Node, ObjectShape, i
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
     from litany_stubs.words import ToolDeclaration
 
@@ -108,6 +110,21 @@ def render(declarations: Sequence[ToolDeclaration]) -> str:
         _tables(stubs),
     ]
     return "\n\n\n".join(part for part in parts if part) + "\n"
+
+
+def write_stubs(declarations: Sequence[ToolDeclaration], folder: Path) -> Path:
+    """Write `litany_tools.py` into a folder, for use outside the sandbox; return its path.
+
+    With the folder on `PYTHONPATH` an editor completes the tools, a type checker checks their calls, and a
+    program runs: against the workspace that the environment names (`workspace_door.py`), or in a test against
+    a `FakeDoor`. The folder is made when it is missing; a module that is there is replaced whole.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    target = folder / "litany_tools.py"
+    fresh = folder / f".litany_tools.{os.getpid()}.tmp"
+    fresh.write_text(render(declarations), encoding="utf-8")
+    fresh.replace(target)
+    return target
 
 
 def read_stubs(declarations: Sequence[ToolDeclaration]) -> list[Stub]:

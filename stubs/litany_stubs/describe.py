@@ -1,0 +1,117 @@
+"""The toolset as text for a model: the module as an interface, shortened honestly to fit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from litany_stubs.client import find, first_line
+from litany_stubs.literals import comment, quote
+from litany_stubs.render import Stub, invoke_doc, read_stubs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from litany_stubs.words import ToolDeclaration
+
+MIN_BUDGET_CHARS = 200
+"""Least room that holds anything useful: a sentence and a few names."""
+
+HEAD = """\
+`import litany_tools` gives these functions; arguments by name, `= ...` may be left out.
+Each call returns a Result: .stdout .stderr .exit_code .ok .data .refusal; .check() raises if it failed.
+Several at once, results in order: litany_tools.fan_out(litany_tools.some_tool, [{...}, {...}]).
+Under asyncio: `from litany_tools import aio`, then `await aio.some_tool(...)`.
+"""
+
+
+def describe(declarations: Sequence[ToolDeclaration], budget_chars: int | None = None) -> str:
+    """Return the text to put into a prompt: signatures, one line on each tool, the types they name.
+
+    Args:
+        declarations: the toolset.
+        budget_chars: the most characters it may take; None for no bound. When the whole does not fit, the
+            types go first, then the lines on the tools, then the signatures, then names; the text says what
+            is missing and how a program finds it.
+
+    Raises:
+        ValueError: a budget below `MIN_BUDGET_CHARS`.
+    """
+    if budget_chars is not None and budget_chars < MIN_BUDGET_CHARS:
+        raise ValueError(f"a budget must be at least {MIN_BUDGET_CHARS} characters, not {budget_chars}")
+    stubs = read_stubs(declarations)
+    if not stubs:
+        return "A program may call no tool.\n"
+    text = ""
+    for level in _LEVELS:
+        text = level(stubs)
+        if budget_chars is None or len(text) <= budget_chars:
+            return text
+    assert budget_chars is not None
+    return _some_names(stubs, budget_chars)
+
+
+def search(declarations: Sequence[ToolDeclaration], words: str, *, limit: int = 5) -> str:
+    """Return the tools that fit `words` best, with signatures; what `litany_tools.search` shows a program."""
+    entries = [(each.name, shown(each), each.description) for each in read_stubs(declarations)]
+    return find(words, entries, limit=limit)
+
+
+def shown(stub: Stub) -> str:
+    """Return a tool's signature as a model reads it: `read_file(*, path: str, limit: int = ...)`."""
+    if stub.no_function is not None:
+        return f"invoke({quote(stub.name)}, {{...}}) -> Result[{stub.data}]"
+    parts = [
+        f"{each.name}: {each.type}" if each.required else f"{each.name}: {each.type} = ..."
+        for each in stub.parameters
+    ]
+    if parts:
+        parts.insert(0, "*")
+    if stub.more is not None:
+        parts.append(f"**{stub.more_name}: {stub.more}")
+    return f"{stub.name}({', '.join(parts)}) -> Result[{stub.data}]"
+
+
+def _whole(stubs: Sequence[Stub]) -> str:
+    types = [each.text for stub in stubs for each in stub.definitions]
+    return _lines(stubs) + ("\n" + "\n\n".join(types) + "\n" if types else "")
+
+
+def _without_types(stubs: Sequence[Stub]) -> str:
+    return _lines(stubs) + "(Named types are left out; they are dicts and unions.)\n"
+
+
+def _lines(stubs: Sequence[Stub]) -> str:
+    parts = [HEAD]
+    for each in stubs:
+        parts.append(shown(each))
+        if each.no_function is None:
+            parts.append(f"    {comment(first_line(each.description))}")
+        else:
+            parts += [f"    {comment(line)}" for line in invoke_doc(each).split("\n")]
+    return "\n".join(parts) + "\n"
+
+
+def _signatures(stubs: Sequence[Stub]) -> str:
+    left_out = "(Descriptions and named types are left out; litany_tools.search('words') finds tools.)"
+    return "\n".join([HEAD, *map(shown, stubs), left_out]) + "\n"
+
+
+def _names(stubs: Sequence[Stub]) -> str:
+    names = ", ".join(each.name for each in stubs)
+    return f"litany_tools has {len(stubs)} tools: {names}. litany_tools.search('words') shows signatures.\n"
+
+
+def _some_names(stubs: Sequence[Stub], budget_chars: int) -> str:
+    head = f"litany_tools has {len(stubs)} tools; litany_tools.search('words') finds them. Some: "
+    tail = ", ...\n"
+    kept: list[str] = []
+    room = budget_chars - len(head) - len(tail)
+    for each in stubs:
+        room -= len(each.name) + 2
+        if room < 0:
+            break
+        kept.append(each.name)
+    return head + ", ".join(kept) + tail if kept else head.removesuffix(" Some: ") + "\n"
+
+
+_LEVELS: tuple[Callable[[Sequence[Stub]], str], ...] = (_whole, _without_types, _signatures, _names)

@@ -1,0 +1,257 @@
+r"""A door in memory, so that a program is tested with pytest alone: no workspace, no sandbox, no tools.
+
+    def test_it_counts_the_lines(fake_door):
+        fake_door.answers("read_file", "one\ntwo\n")
+        assert fake_door.run(PROGRAM).stdout == "2\n"
+        assert fake_door.calls == [("read_file", {"path": "notes.txt"})]
+
+The fixture `fake_door` comes with the package (`pytest_plugin.py`). What runs under it runs as this process
+does: it is a test of the program's logic, not of its confinement.
+"""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import contextlib
+import io
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from inspect import CO_COROUTINE
+from pathlib import Path
+from types import ModuleType, TracebackType
+from typing import Any, NamedTuple, TypeAlias
+
+from litany_stubs.client import bind
+from litany_stubs.module import MODULE_NAME, load_stubs
+from litany_stubs.render import render
+from litany_stubs.values import to_json_value
+from litany_stubs.words import JSON, DoorError, Refusal, Reply, ToolDeclaration
+
+
+@dataclass(frozen=True, slots=True)
+class Canned:
+    """One prepared answer.
+
+    Attributes:
+        reply: what comes back; None when the door cannot be reached.
+        delay_s: seconds before it comes.
+        reason: why the door cannot be reached.
+    """
+
+    reply: Reply | None
+    delay_s: float = 0.0
+    reason: str = ""
+
+
+Answer: TypeAlias = "str | bytes | dict[str, Any] | list[Any] | Reply | Canned"
+"""Text or bytes become stdout; a dict or a list becomes `data`; a `Reply` is taken as it is."""
+
+Answerer: TypeAlias = "Answer | Callable[[dict[str, Any]], Answer]"
+"""An answer, or a function from the call's arguments to one."""
+
+
+class Call(NamedTuple):
+    """A call that was made."""
+
+    name: str
+    input: dict[str, Any]
+
+
+class Ran(NamedTuple):
+    """What a program did under `FakeDoor.run`."""
+
+    stdout: str
+    stderr: str
+    exit_code: int
+
+
+def output(stdout: str | bytes = b"", *, stderr: str | bytes = b"", data: JSON = None) -> Reply:
+    """Return the reply of a tool that did its work."""
+    return Reply("completed", 0, _bytes(stdout), _bytes(stderr), data)
+
+
+def failure(stderr: str | bytes = b"", *, exit_code: int = 1, stdout: str | bytes = b"") -> Reply:
+    """Return the reply of a tool that failed."""
+    return Reply("failed", exit_code, _bytes(stdout), _bytes(stderr))
+
+
+def refusal(reason: str, *, gate: str = "control") -> Reply:
+    """Return the reply to a call that was not run."""
+    return Reply("refused", 126, refusal=Refusal(gate, reason))
+
+
+def late(answer: Answer, delay_s: float) -> Canned:
+    """Return an answer that comes after a while."""
+    return replace(_canned(answer), delay_s=delay_s)
+
+
+def unreachable(reason: str = "the supervisor is gone") -> Canned:
+    """Return the answer of a door that cannot be reached: the call raises `DoorError`."""
+    return Canned(None, reason=reason)
+
+
+class FakeDoor:
+    """A door that answers as a test says and remembers what it was asked.
+
+    Attributes:
+        calls: every call made, in the order in which they came, refused ones too.
+    """
+
+    def __init__(self, declarations: Sequence[ToolDeclaration] = ()) -> None:
+        """Start with no answers.
+
+        Args:
+            declarations: the tools of the module that `run` gives a program; without them, every tool that
+                has an answer takes any arguments.
+        """
+        self.calls: list[Call] = []
+        self._declarations = tuple(declarations)
+        self._answers: dict[str, list[Answerer]] = {}
+        self._lock = threading.Lock()
+
+    def answers(self, name: str, *answers: Answerer) -> FakeDoor:
+        """Say what a tool answers: each call takes the next answer, the last one stays.
+
+        Args:
+            name: the tool.
+            answers: text, bytes, data, a `Reply` (`output`, `failure`, `refusal`), `late(…)`,
+                `unreachable()`, or a function from the call's arguments to one of these.
+        """
+        if not answers:
+            raise ValueError(f"{name}: give at least one answer")
+        self._answers[name] = list(answers)
+        return self
+
+    def calls_of(self, name: str) -> list[dict[str, Any]]:
+        """Return the inputs of all calls of one tool."""
+        return [each.input for each in self.calls if each.name == name]
+
+    def call(self, name: str, arguments: Mapping[str, JSON]) -> Reply:
+        """Answer one call; safe from any thread.
+
+        Raises:
+            DoorError: the test said so.
+        """
+        found = self._take(name, arguments)
+        if found.delay_s:
+            time.sleep(found.delay_s)
+        return _reply(found)
+
+    async def call_async(self, name: str, arguments: Mapping[str, JSON]) -> Reply:
+        """Answer one call under asyncio.
+
+        Raises:
+            DoorError: the test said so.
+        """
+        found = self._take(name, arguments)
+        await asyncio.sleep(found.delay_s)
+        return _reply(found)
+
+    def module(self) -> ModuleType:
+        """Return the `litany_tools` of this door's tools."""
+        declared = {each.name for each in self._declarations}
+        open_tools = [
+            ToolDeclaration(name, "", {"type": "object", "additionalProperties": True})
+            for name in self._answers
+            if name not in declared
+        ]
+        return load_stubs(render([*self._declarations, *open_tools]))
+
+    def run(self, program: str | Path) -> Ran:
+        """Run a program in this process with this door behind its `litany_tools`; top-level `await` works.
+
+        Args:
+            program: its text, or the file it is in.
+
+        Returns:
+            What it printed. One that raises has its traceback on stderr and exit code 1, as in the sandbox.
+        """
+        text, name = (
+            (program.read_text(encoding="utf-8"), str(program))
+            if isinstance(program, Path)
+            else (program, "program.py")
+        )
+        code = compile(text, name, "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
+        stdout, stderr, exit_code = io.StringIO(), io.StringIO(), 0
+        with contextlib.ExitStack() as stack:
+            stack.callback(bind, bind(self))
+            stack.callback(_restore, sys.modules.get(MODULE_NAME))
+            sys.modules[MODULE_NAME] = self.module()
+            stack.enter_context(contextlib.redirect_stdout(stdout))
+            stack.enter_context(contextlib.redirect_stderr(stderr))
+            try:
+                _execute(code, name)
+            except SystemExit as end:
+                exit_code = _exit_code(end, stderr)
+            except Exception as error:  # noqa: BLE001 - the program's own; its traceback is its output
+                traceback.print_exception(error.with_traceback(_own_frames(error, name)), file=stderr)
+                exit_code = 1
+        return Ran(stdout.getvalue(), stderr.getvalue(), exit_code)
+
+    def _take(self, name: str, arguments: Mapping[str, JSON]) -> Canned:
+        asked = to_json_value(dict(arguments), name)
+        with self._lock:
+            self.calls.append(Call(name, asked))
+            waiting = self._answers.get(name)
+            if waiting is None:
+                known = ", ".join(sorted(self._answers)) or "nothing"
+                return Canned(refusal(f"no tool {name} is granted; this door answers: {known}", gate="grant"))
+            chosen = waiting.pop(0) if len(waiting) > 1 else waiting[0]
+        return _canned(chosen(asked) if callable(chosen) else chosen)
+
+
+def _canned(answer: Answer) -> Canned:
+    if isinstance(answer, Canned):
+        return answer
+    if isinstance(answer, Reply):
+        return Canned(answer)
+    if isinstance(answer, (str, bytes)):
+        return Canned(output(answer))
+    if isinstance(answer, (dict, list)):
+        return Canned(output(data=to_json_value(answer, "data")))
+    raise TypeError(f"an answer is text, bytes, data or a Reply, not {type(answer).__name__}")
+
+
+def _reply(found: Canned) -> Reply:
+    if found.reply is None:
+        raise DoorError(f"the door cannot be reached: {found.reason}")
+    return found.reply
+
+
+def _bytes(text: str | bytes) -> bytes:
+    return text.encode() if isinstance(text, str) else text
+
+
+def _execute(code: Any, name: str) -> None:
+    space: dict[str, Any] = {"__name__": "__main__", "__file__": name}
+    if code.co_flags & CO_COROUTINE:
+        asyncio.run(eval(code, space))  # noqa: S307 - the program under test
+    else:
+        exec(code, space)  # noqa: S102 - the program under test
+
+
+def _exit_code(end: SystemExit, stderr: io.StringIO) -> int:
+    if end.code is None or isinstance(end.code, int):
+        return end.code or 0
+    print(end.code, file=stderr)
+    return 1
+
+
+def _own_frames(error: Exception, name: str) -> TracebackType | None:
+    """Return a traceback that begins in the program, as in the sandbox, and not in this file."""
+    place = error.__traceback__
+    while place is not None and place.tb_frame.f_code.co_filename != name:
+        place = place.tb_next
+    return place
+
+
+def _restore(module: ModuleType | None) -> None:
+    if module is None:
+        sys.modules.pop(MODULE_NAME, None)
+    else:
+        sys.modules[MODULE_NAME] = module

@@ -1,0 +1,276 @@
+"""A program checked against its stubs before it runs: wrong, missing and unknown arguments, unknown tools.
+
+The checker is ty (extra `litany[check]`); docs/decisions/0020-type-checker.md says why. It sees the program,
+the generated module and this package, and nothing else of the machine. Only what it says of the tools is
+reported: a program is a script, and a stranger's opinion of its style is noise. For the same reason two
+kinds of complaint are left out because they are seldom true of what would be sent: a dict built up in a
+variable is never a typed dict to a checker, and a `list[int]` is never a `list[float]`.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from litany_stubs.module import MODULE_NAME
+
+TIMEOUT_S = 30.0
+"""Seconds that the checker may take; it needs a twentieth of one for an ordinary program."""
+
+PROGRAM_NAME = "program.py"
+
+_OFFERED = frozenset(
+    {"UNSET", "DoorError", "Result", "ToolError", "Unset", "aio", "fan_out", "invoke", "search"}
+)
+_FOUND = re.compile(r"Expected `(?P<expected>.+)`, found `(?P<found>.+)`$")
+_PREFIX = re.compile(r"^Argument (to function `[^`]+` )?is incorrect: ")
+
+
+class CheckerError(RuntimeError):
+    """There is no type checker, or it did not do its work; the message says what to do."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Finding:
+    """One thing that is wrong with a program's use of its tools.
+
+    Attributes:
+        line: from 1.
+        column: from 1.
+        message: the tool, the parameter, what is wrong.
+    """
+
+    line: int
+    column: int
+    message: str
+
+
+def find_checker() -> str | None:
+    """Return the path of an installed ty, or None."""
+    beside = Path(sys.executable).with_name("ty")
+    return str(beside) if beside.is_file() else shutil.which("ty")
+
+
+def check_types(program_source: str, stub_source: str, *, timeout_s: float = TIMEOUT_S) -> list[Finding]:
+    """Check a program against the text of its `litany_tools`; nothing of it is run.
+
+    Args:
+        program_source: the program.
+        stub_source: what `render` returned for its toolset.
+        timeout_s: seconds the checker may take.
+
+    Returns:
+        What is wrong, by place. Empty as well for a program that is no Python: the policy says that better.
+
+    Raises:
+        CheckerError: ty is not installed, failed, or took too long.
+    """
+    try:
+        tree = ast.parse(program_source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
+    uses = _Uses(tree, program_source, stub_source)
+    if not uses.aliases:
+        return []
+    findings = [
+        finding for each in _run(program_source, stub_source, timeout_s) if (finding := uses.judge(each))
+    ]
+    return sorted(set(findings))
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """What the checker said: a rule, a text, and the place it stands at (line from 1, column from 0)."""
+
+    rule: str
+    text: str
+    start: tuple[int, int]
+
+
+def _run(program_source: str, stub_source: str, timeout_s: float) -> list[_Said]:
+    checker = find_checker()
+    if checker is None:
+        raise CheckerError("no type checker is installed; `pip install 'litany[check]'` adds one")
+    with tempfile.TemporaryDirectory(prefix="litany-check-") as folder:
+        root = Path(folder)
+        (root / PROGRAM_NAME).write_text(program_source, encoding="utf-8", newline="")
+        (root / f"{MODULE_NAME}.py").write_text(stub_source, encoding="utf-8")
+        # Its own empty configuration, so that no pyproject.toml above has a say.
+        (root / "ty.toml").write_text("", encoding="utf-8")
+        command = [
+            *(checker, "check", PROGRAM_NAME, "--output-format", "gitlab", "--no-progress", "--exit-zero"),
+            *("--color", "never", "--project", str(root), "--python", sys.prefix),
+            *("--extra-search-path", str(Path(__file__).parents[1])),
+            *("--python-version", f"{sys.version_info[0]}.{sys.version_info[1]}"),
+        ]
+        try:
+            done = subprocess.run(command, cwd=root, capture_output=True, timeout=timeout_s, check=False)
+        except subprocess.TimeoutExpired:
+            raise CheckerError(
+                f"the type checker took more than {timeout_s:g} s; the program was not checked"
+            ) from None
+        except OSError as error:
+            raise CheckerError(f"the type checker {checker} cannot be started: {error.strerror}") from error
+    try:
+        return [_read(each) for each in json.loads(done.stdout)]
+    except (ValueError, KeyError, TypeError) as error:
+        said = done.stderr.decode("utf-8", "replace").strip()[-500:]
+        raise CheckerError(
+            f"the type checker gave no findings that can be read ({error!r}); it said: {said}"
+        ) from None
+
+
+def _read(found: Any) -> _Said:
+    begin = found["location"]["positions"]["begin"]
+    rule = found["check_name"]
+    return _Said(rule, found["description"].removeprefix(f"{rule}: "), (begin["line"], begin["column"] - 1))
+
+
+class _Uses:
+    """Where a program uses its tools, and what a complaint at a place is about."""
+
+    def __init__(self, tree: ast.Module, source: str, stub_source: str) -> None:
+        self._lines = source.splitlines()
+        self._tools = sorted(
+            each.name
+            for each in ast.parse(stub_source).body
+            if isinstance(each, ast.FunctionDef) and each.name not in _OFFERED
+        )
+        self.aliases: dict[str, str] = {}
+        self._imports: list[ast.ImportFrom] = []
+        self._calls: list[ast.Call] = []
+        self._attributes: list[ast.Attribute] = []
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Import):
+                for each in node.names:
+                    if each.name.split(".")[0] == MODULE_NAME:
+                        self.aliases[each.asname or MODULE_NAME] = ""
+            elif isinstance(node, ast.ImportFrom) and node.module == MODULE_NAME:
+                self._imports.append(node)
+                self.aliases.update({each.asname or each.name: each.name for each in node.names})
+            elif isinstance(node, ast.Call):
+                self._calls.append(node)
+            elif isinstance(node, ast.Attribute):
+                self._attributes.append(node)
+
+    def without_echoes(self, said: list[_Said]) -> list[_Said]:
+        """Leave out "this dict is wrong" where something is said of a key in it."""
+        dicts = [argument.value for call in self._calls for argument in call.keywords]
+        kept = []
+        for each in said:
+            place = self._place(each)
+            inside = [node for node in dicts if isinstance(node, ast.Dict) and _start(node) == place]
+            closer = (_holds(node, self._place(other)) for node in inside for other in said)
+            echo = sum(closer) > len(inside) and "found `dict[" in each.text
+            if not echo:
+                kept.append(each)
+        return kept
+
+    def judge(self, said: _Said) -> Finding | None:
+        """Return what to report of one complaint, or None when it is not about the tools."""
+        message = self._message(said, self._place(said))
+        return None if message is None else Finding(said.start[0], said.start[1] + 1, message)
+
+    def _message(self, said: _Said, place: tuple[int, int]) -> str | None:
+        if any(_holds(each, place) for each in self._imports) or (
+            f"Module `{MODULE_NAME}`" in said.text or f"Class `{MODULE_NAME}.aio`" in said.text
+        ):
+            return self._with_guess(said.text)
+        call = self._innermost_call(place)
+        if call is None:
+            return said.text if "Result[" in said.text else None
+        node, name = call
+        if "Coroutine[" in said.text and "Result[" in said.text:
+            return f"{name}: await it first; its result comes with `await {name}(...)`"
+        keyword = next((each for each in node.keywords if _holds(each, place)), None)
+        if keyword is not None and _doubtful(said.text, keyword.value):
+            return None
+        if said.rule == "too-many-positional-arguments":
+            return f"{name}: arguments are given by name, as in {name}(path='a.txt')"
+        text = _PREFIX.sub("", said.text)
+        if text.endswith("| Unset`, found `None`"):
+            text += ", which is sent as null; leave the argument out"
+        where = f"{name}, argument {keyword.arg}" if keyword is not None and keyword.arg else name
+        return f"{where}: {text}"
+
+    def _innermost_call(self, place: tuple[int, int]) -> tuple[ast.Call, str] | None:
+        found = None
+        for each in self._calls:
+            name = self._tool_of(each.func)
+            if name and _holds(each, place) and (found is None or _start(each) >= _start(found[0])):
+                found = (each, name)
+        return found
+
+    def _tool_of(self, function: ast.expr) -> str | None:
+        """Return `read_file` or `aio.read_file` for what a call calls, or None when it is no tool."""
+        parts: list[str] = []
+        while isinstance(function, ast.Attribute):
+            parts.insert(0, function.attr)
+            function = function.value
+        if not isinstance(function, ast.Name) or function.id not in self.aliases:
+            return None
+        first = self.aliases[function.id]
+        named = [first, *parts] if first else parts
+        return ".".join(named) if 1 <= len(named) <= 2 and (len(named) == 1 or named[0] == "aio") else None
+
+    def _with_guess(self, text: str) -> str:
+        named = re.findall(r"`([^`]+)`", text)
+        close = get_close_matches(named[-1], [*self._tools, *_OFFERED], 3, 0.6) if named else []
+        if close:
+            return f"{text}; did you mean {' or '.join(close)}?"
+        listed = ", ".join(self._tools[:20]) + (", ..." if len(self._tools) > 20 else "")
+        return f"{text}; the tools are: {listed or 'none'}"
+
+    def _place(self, said: _Said) -> tuple[int, int]:
+        """Turn the checker's column (characters) into the syntax tree's (UTF-8 bytes)."""
+        line, column = said.start
+        if not 0 < line <= len(self._lines):
+            return line, column
+        return line, len(self._lines[line - 1][:column].encode("utf-8", "surrogatepass"))
+
+
+def _holds(node: ast.expr | ast.keyword | ast.stmt, place: tuple[int, int]) -> bool:
+    return _start(node) <= place < (node.end_lineno or node.lineno, node.end_col_offset or node.col_offset)
+
+
+def _start(node: ast.expr | ast.keyword | ast.stmt) -> tuple[int, int]:
+    return (node.lineno, node.col_offset)
+
+
+def _doubtful(text: str, value: ast.expr) -> bool:
+    """Whether a complaint about an argument is of a kind that is seldom true."""
+    match = _FOUND.search(text)
+    if match is None:
+        return False
+    expected, found = match["expected"], match["found"]
+    if "dict[" in found and not isinstance(value, (ast.Dict, ast.List)):
+        return True
+    inner = _inside("list", found)
+    if inner is None:
+        return False
+    lists = [_inside("list", each) for each in _split(expected)]
+    wanted = {part for each in lists if each is not None for part in _split(each)}
+    if "float" in wanted:
+        wanted.add("int")
+    return bool(wanted) and set(_split(inner)) <= wanted
+
+
+def _inside(kind: str, text: str) -> str | None:
+    return text[len(kind) + 1 : -1] if text.startswith(f"{kind}[") and text.endswith("]") else None
+
+
+def _split(text: str) -> list[str]:
+    return (
+        text.split(" | ")
+        if "[" not in text
+        else [each for each in re.split(r" \| (?![^\[]*\])", text) if each]
+    )
