@@ -81,6 +81,7 @@ class Supervisor:
         self._zygote: Zygote | None = None
         self._starting = trio.Lock()
         self._warm: dict[Kind, deque[Child]] = {}
+        self._refilling: set[Kind] = set()
 
     async def run(
         self,
@@ -143,14 +144,20 @@ class Supervisor:
 
     async def _refill(self, kind: Kind) -> None:
         """Bring the children that wait for a kind back to their number; the kind used last stays longest."""
-        waiting = self._warm.pop(kind, None) or deque()
-        self._warm[kind] = waiting
+        self._warm[kind] = waiting = self._warm.pop(kind, deque())
         while len(self._warm) > _MAX_KINDS:
             for child in self._warm.pop(next(iter(self._warm))):
                 await self.discard(child)
-        with contextlib.suppress(ZygoteError, confine.ConfinementError):
+        if kind in self._refilling:
+            return
+        self._refilling.add(kind)
+        try:
             while len(waiting) < self._setup.warm and self._warm.get(kind) is waiting:
                 waiting.append(await (await self._running_zygote()).spawn(kind))
+        except (ZygoteError, confine.ConfinementError):
+            pass  # the next program finds out, and is told
+        finally:
+            self._refilling.discard(kind)
 
     async def _running_zygote(self) -> Zygote:
         async with self._starting:
