@@ -153,7 +153,11 @@ class Supervisor:
         self._refilling.add(kind)
         try:
             while len(waiting) < self._setup.warm and self._warm.get(kind) is waiting:
-                waiting.append(await (await self._running_zygote()).spawn(kind))
+                child = await (await self._running_zygote()).spawn(kind)
+                if self._warm.get(kind) is waiting:
+                    waiting.append(child)
+                else:
+                    await self.discard(child)
         except (ZygoteError, confine.ConfinementError):
             pass  # the next program finds out, and is told
         finally:
