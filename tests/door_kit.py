@@ -59,6 +59,14 @@ def make_tools(kept: Kept) -> list[Tool]:
         except trio.Cancelled:
             return Capture(stdout=b"so far", exit_code=143)
 
+    async def clean_up(call: ToolCall, context: Context) -> Capture:
+        try:
+            await trio.sleep_forever()
+        except trio.Cancelled:
+            with trio.CancelScope(shield=True):
+                await trio.sleep(10)
+        return Capture(stdout=b"cleaned", exit_code=143)
+
     async def compose(call: ToolCall, context: Context) -> Capture:
         assert context.invoke is not None
         end = await context.invoke(call.input["name"], call.input.get("input", {}))
@@ -70,6 +78,7 @@ def make_tools(kept: Kept) -> list[Tool]:
         tool("crash", crash),
         tool("wait", wait, deadline_s=lambda arguments: arguments.get("deadline")),
         tool("wait_politely", wait_politely),
+        tool("clean_up", clean_up),
         tool("relay", compose),
         tool("python", compose, composes=True),
     ]

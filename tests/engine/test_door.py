@@ -386,6 +386,28 @@ def test_a_stop_names_everything_or_an_agent_or_its_forebear_or_a_call(
     assert end is not None
     assert (end.outcome, end.exit_code) == (Outcome.STOPPED, 143)
     assert record_of(end.record)["outcome"] == "stopped"
+    assert record_of(end.record)["reason"] == "the stop flag was raised"
+
+
+@pytest.mark.parametrize(("deadline", "stop_at", "outcome"), [(5, 7, "timed_out"), (7, 5, "stopped")])
+def test_the_first_cause_of_an_end_is_the_one_recorded(
+    place: Place, deadline: float, stop_at: float, outcome: str
+) -> None:
+    async def main() -> CallEnd:
+        door, began, ends = Door(), trio.current_time(), []
+
+        async def run() -> None:
+            ends.append(await door.invoke("clean_up", {}, place.caller(), deadline=began + deadline))
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(run)
+            await trio.sleep_until(began + stop_at)
+            await door.stop()
+        assert trio.current_time() - began == pytest.approx(min(deadline, stop_at) + 10)
+        return ends[0]
+
+    end = trio.run(main, clock=trio.testing.MockClock(autojump_threshold=0.05))
+    assert (end.outcome, end.stdout) == (outcome, b"cleaned")
 
 
 @pytest.mark.parametrize("selector", ["b", "a-", "a-11", "T-1", "steps/a-1/002/tools/T"])
