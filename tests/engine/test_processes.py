@@ -238,10 +238,50 @@ def test_what_left_the_group_is_found_and_ended(escape: str) -> None:
     assert end.survivors == 0
 
 
+def test_a_pipe_that_a_stranger_holds_delays_nobody() -> None:
+    token = unique_sleep()
+
+    async def main() -> tuple[ProcessEnd, int]:
+        ends: list[ProcessEnd] = []
+        async with trio.open_nursery() as nursery:
+
+            async def body() -> None:
+                ends.append(await run_process(["sh", "-c", f"echo out; sleep {token}"], env=ENV, cwd=HERE))
+
+            nursery.start_soon(body)
+            await wait_until(lambda: processes_with(f"echo out; sleep {token}"))
+            (shell,) = processes_with(f"echo out; sleep {token}")
+            held = os.open(f"/proc/{shell}/fd/1", os.O_WRONLY)
+            os.kill(shell, signal.SIGTERM)
+        return ends[0], held
+
+    end, held = trio.run(main)
+    os.close(held)
+    assert (end.stdout, end.signal) == (b"out\n", signal.SIGTERM)
+
+
+def test_what_is_still_in_the_pipe_at_the_end_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def too_late(*_: object) -> None:
+        await trio.sleep_forever()
+
+    monkeypatch.setattr(processes, "_collect", too_late)
+    end = sh("head -c 60000 /dev/zero; printf end; printf err >&2")
+    assert end.stdout == bytes(60000) + b"end"
+    assert end.stderr == b"err"
+
+
 def test_a_background_process_that_ignores_sigterm_is_killed_after_the_grace() -> None:
     token = unique_sleep()
     end = sh(f"(trap '' TERM; sleep {token}; sleep {token}) & sleep 0.05; echo out", grace_s=0.1)
     assert end.stdout == b"out\n"
+    assert processes_with(token) == []
+
+
+def test_a_stopped_process_is_woken_to_see_that_it_shall_end() -> None:
+    token = unique_sleep()
+    end, took = sh_until_cancelled(f"sleep {token} & kill -STOP $!; wait", token, grace_s=4.0)
+    assert end.cancelled
+    assert took < 3.0
     assert processes_with(token) == []
 
 
