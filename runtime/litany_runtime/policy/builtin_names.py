@@ -48,7 +48,7 @@ class type_(metaclass=_TypeOfTypes):  # noqa: N801 - the program sees it as `typ
 
 type_.__name__ = type_.__qualname__ = "type"
 type_.__module__ = "builtins"
-guards._facades[type] = type_  # noqa: SLF001
+guards.facades[type] = type_
 
 
 def getattr_(obj: Any, name: Any, default: Any = _missing, /) -> Any:

@@ -7,10 +7,8 @@ seen the body; what they cannot see is the value of a base and of `__match_args_
 from __future__ import annotations
 
 import builtins
-import enum
 import io
 import types
-import typing
 from typing import TYPE_CHECKING, Any
 
 from litany_runtime.policy import guards
@@ -23,21 +21,6 @@ _build_class = builtins.__build_class__
 
 FORBIDDEN_BASES = frozenset({types.ModuleType, super, io.FileIO})
 """Classes whose subclasses would answer for the guards' own objects."""
-
-OPEN_BASES = frozenset(
-    {
-        object,
-        enum.Enum,
-        enum.IntEnum,
-        enum.Flag,
-        enum.IntFlag,
-        enum.StrEnum,
-        enum.ReprEnum,
-        typing.Generic,
-        typing.Protocol,
-    }
-)
-"""Library bases whose private names hold nothing but data about the class itself."""
 
 
 class ClassRefused(TypeError):
@@ -52,32 +35,47 @@ def build_class(body: Callable[..., Any], name: str, /, *bases: Any, **keywords:
     """What a class statement calls."""
     if bases:
         for base in bases:
-            _check_base(base)
+            check_base(base)
+        check_body(body.__code__, bases)
     if "metaclass" in keywords:
         raise ClassRefused("metaclass= is not available (inherit from abc.ABC, or use a class decorator)")
     return adopt(_build_class(body, name, *bases, **keywords))
 
 
-def _check_base(base: Any) -> None:
+def check_base(base: Any) -> None:
     if isinstance(base, type):
         if issubclass(base, type):
             raise ClassRefused("a metaclass cannot be defined (use a class decorator)")
         if base in FORBIDDEN_BASES or base in guards.HIDDEN_TYPES:
             raise ClassRefused(f"{base.__name__} cannot be a base class (keep one as an attribute instead)")
-    elif base is guards._facades.get(type):  # noqa: SLF001
+    elif base is guards.facades.get(type):
         raise ClassRefused("a metaclass cannot be defined (use a class decorator)")
+
+
+def check_body(code: types.CodeType, bases: tuple[Any, ...]) -> None:
+    """Refuse a class body that binds a private name of a library base: it would steer the base's methods."""
+    names = [name for name in code.co_names if guards.is_private(name)]
+    if not names:
+        return
+    for base in bases:
+        if isinstance(base, type) and base not in guards.own:
+            for name in names:
+                if name in guards.foreign_names(base) and not guards.is_open(base, name):
+                    raise ClassRefused(
+                        f"{name} is private to {base.__name__}, a base of this class (choose another name)"
+                    )
 
 
 def adopt(cls: Any) -> Any:
     """Record a class as the program's own, once its `__match_args__` was looked at."""
     if not isinstance(cls, type):
         return cls
-    names = guards._class_dict(cls)  # noqa: SLF001
+    names = guards.class_dict(cls)
     if "__match_args__" in names:
         check_match_args(names["__match_args__"])
     pure = True
-    for base in guards._mro(cls)[1:]:  # noqa: SLF001
-        if base in guards.own or base in OPEN_BASES:
+    for base in guards.mro(cls)[1:]:
+        if base is object or base in guards.own:
             continue
         if base in guards.impure or _has_private_names(base):
             pure = False
@@ -92,7 +90,7 @@ _looked: dict[type, bool] = {}
 def _has_private_names(base: type) -> bool:
     known = _looked.get(base)
     if known is None:
-        names = guards._class_dict(base)  # noqa: SLF001
+        names = guards.class_dict(base)
         known = _looked[base] = bool(guards.private_names(base)) or any(
             n in names for n in LOOKED_AT if n not in _STRING_METHODS
         )

@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 import asyncio
+import difflib
 import gc
 import importlib
 import io
+import os
 import sys
+import sysconfig
+import tempfile
 import types
+import weakref
+import zoneinfo
 from typing import TYPE_CHECKING, Any
 
-from litany_runtime.policy import guards, state
+from litany_runtime.policy import database, guards, state
+from litany_runtime.policy.audit import Auditor
 from litany_runtime.policy.builtin_names import program_builtins
+from litany_runtime.policy.files import FileRules
+from litany_runtime.policy.mends import mend
+from litany_runtime.policy.name_use import folded
+from litany_runtime.policy.sealing import Sealer
+from litany_runtime.policy.stand_ins import stand_ins
 from litany_runtime.policy.state import Prepared
-from litany_runtime.policy.views import build_views, folded_names, importer, tools_view
+from litany_runtime.policy.views import build_views, folded_names, importer, seal_tools, tools_view
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,12 +44,16 @@ class NotReviewed(RuntimeError):
 def prepare(extra_modules: Sequence[str] = ()) -> Prepared:
     """Import what programs may import and build what every program shares. Once, in the zygote.
 
+    Library classes are sealed and some library functions mended for good: a process that prepared is for
+    running programs.
+
     Args:
         extra_modules: modules the operator added; given to programs as they are.
 
     Raises:
         NotReviewed: this Python version was not reviewed.
         ImportError: an extra module cannot be imported.
+        SealError: library classes cannot be sealed on this interpreter.
     """
     version = sys.version_info[:2]
     if version not in REVIEWED_VERSIONS:
@@ -45,15 +61,69 @@ def prepare(extra_modules: Sequence[str] = ()) -> Prepared:
         raise NotReviewed(
             f"the language policy was not reviewed for Python {version[0]}.{version[1]}; run it on {reviewed}"
         )
-    from litany_runtime.policy.stand_ins import stand_ins
-
+    if state.prepared is not None:
+        if state.prepared.extra_modules != tuple(extra_modules):
+            raise RuntimeError("this process was prepared for other modules; prepare a process of its own")
+        return state.prepared
+    builtins = program_builtins()
+    evaluators = mend(builtins)
     views = build_views(stand_ins())
-    for module in extra_modules:
+    for module in LAZY_IMPORTS:
         importlib.import_module(module)
-    builtins = program_builtins() | folded_names(views)
-    prepared = Prepared(views, builtins, _private_names_of_libraries(), tuple(extra_modules))
+    builtins |= folded_names(views)
+    sealer = Sealer()
+    sealer.seal_everything(KEPT_OPEN)
+    for module in extra_modules:  # unsealed: what the operator adds is the operator's to review
+        importlib.import_module(module)
+    prepared = Prepared(
+        views=views,
+        builtins=builtins,
+        private=_private_names_of_libraries(),
+        extra_modules=tuple(extra_modules),
+        evaluators=evaluators | {execute.__code__},
+        sealer=sealer,
+        libraries=_library_folders(),
+        public=tuple(os.path.realpath(folder) + "/" for folder in zoneinfo.TZPATH),
+        readers=_globals_of(
+            "linecache", "tokenize", "importlib._bootstrap_external", "zoneinfo._common", "zoneinfo"
+        ),
+        descriptor_openers=_globals_of("tempfile"),
+        folder_walkers=_globals_of("shutil"),
+    )
     state.prepared = prepared
     return prepared
+
+
+KEPT_OPEN: frozenset[type] = frozenset({weakref.finalize, difflib.HtmlDiff})
+"""Library classes that count on themselves while they run, so cannot be sealed."""
+
+LAZY_IMPORTS = (
+    "_strptime",
+    "concurrent.futures.thread",
+    "encodings.ascii",
+    "encodings.cp1252",
+    "encodings.idna",
+    "encodings.latin_1",
+    "encodings.utf_16",
+    "encodings.utf_32",
+    "encodings.utf_8_sig",
+    "linecache",
+    "pwd",
+    "stringprep",
+    "zoneinfo._common",
+)
+"""Modules that the library imports at first use; a child finds them loaded."""
+
+
+def _globals_of(*modules: str) -> frozenset[int]:
+    return frozenset(id(vars(importlib.import_module(module))) for module in modules)
+
+
+def _library_folders() -> tuple[str, ...]:
+    """Folders that hold the library's own files; each ends with a slash."""
+    paths = sysconfig.get_paths()
+    folders = {paths[key] for key in ("stdlib", "platstdlib", "purelib", "platlib")}
+    return tuple(sorted(os.path.realpath(folder) + "/" for folder in folders))
 
 
 def _private_names_of_libraries() -> frozenset[str]:
@@ -70,33 +140,64 @@ def _private_names_of_libraries() -> frozenset[str]:
 
 
 def namespace(
-    prepared: Prepared, *, tools: ModuleType, worktree: str | None, files: FilePolicy
+    prepared: Prepared,
+    *,
+    tools: ModuleType,
+    worktree: str | None,
+    files: FilePolicy,
+    temporary: str | None = "/tmp",  # noqa: S108 - the child's own, mounted for it alone
 ) -> dict[str, Any]:
-    """The globals of one program. In the child.
+    """The globals of one program. In the child, once: the audit hook is installed for good.
 
     Args:
         prepared: what `prepare` returned.
         tools: the generated stub module.
         worktree: where the worktree is in this process; None for a program without files.
         files: what the program may do there.
+        temporary: the folder for temporary files; None for none.
     """
     main = types.ModuleType("__main__")
     builtins = prepared.builtins
-    builtins["__import__"] = importer(prepared.views, prepared.extra_modules, tools_view(tools))
+    visible = tools_view(tools)
+    seal_tools(prepared.sealer, visible)
+    builtins["__import__"] = importer(prepared.views, prepared.extra_modules, visible)
     names = main.__dict__
     del names["__loader__"], names["__spec__"], names["__package__"]
     names["__builtins__"] = builtins
-    names["__file__"] = "program.py"
+    names["__file__"] = PROGRAM_NAME
     guards.begin(names)
     sys.modules["__main__"] = main
+    rules = FileRules(worktree, files, temporary, libraries=prepared.libraries, public=prepared.public)
+    database.rules[:] = [rules]
+    for name in ("stat", "lstat", "access", "readlink"):
+        checked = rules.checked(getattr(os, name))
+        setattr(os, name, checked)
+        prepared.views["os"].__dict__[name] = builtins[folded("os", name)] = checked
+    if temporary is not None:
+        tempfile.tempdir = temporary
+    Auditor(
+        rules,
+        prepared.evaluators,
+        names,
+        prepared.readers,
+        prepared.descriptor_openers,
+        prepared.folder_walkers,
+    ).install()
     return names
+
+
+PROGRAM_NAME = "program.py"
+"""What `__file__` says."""
+
+CO_COROUTINE = 0x80
+"""`inspect.CO_COROUTINE`: the program awaits at its top level."""
 
 
 def execute(code: CodeType, namespace: dict[str, Any]) -> None:
     """Run a compiled program; what it raises comes out, SystemExit too."""
     if sys.stdin is None:
         sys.stdin = io.TextIOWrapper(io.BytesIO())
-    if code.co_flags & 0x80:  # inspect.CO_COROUTINE: it awaits at its top level
+    if code.co_flags & CO_COROUTINE:
         asyncio.run(eval(code, namespace))  # noqa: S307 - the checked program
     else:
         exec(code, namespace)  # noqa: S102 - the checked program

@@ -15,13 +15,17 @@ for itself. No guard calls a method of the program's objects.
 from __future__ import annotations
 
 import argparse
+import ast
+import asyncio
+import configparser
 import enum
 import io
+import queue
+import threading
 import types
-import weakref
 from typing import TYPE_CHECKING, Any
 
-from litany_runtime.policy.formatting import Formatting, attribute_names
+from litany_runtime.policy.formatting import Formatting
 from litany_runtime.policy.names import (
     ATTRIBUTE_HINTS,
     GENERAL_ATTRIBUTE_HINT,
@@ -46,21 +50,39 @@ impure: set[type] = set()
 _program_globals: list[dict[str, Any]] = []
 """The globals of the program, to tell its functions from the library's."""
 
-_no_attribute = object()
-_mro = type.__dict__["__mro__"].__get__
-_class_dict = type.__dict__["__dict__"].__get__
+mro = type.__dict__["__mro__"].__get__
+class_dict = type.__dict__["__dict__"].__get__
 _instance_dict = object.__getattribute__
 _super_class = super.__dict__["__self_class__"].__get__
 
-OPEN_PRIVATE = {
-    enum.Enum: frozenset(
-        "_value_ _name_ _missing_ _generate_next_value_ _ignore_ _order_ _sort_order_ _member_map_".split()
-    ),
-    tuple: frozenset("_replace _asdict _fields _make _field_defaults".split()),
-}
-"""Private names that a library documents for everyone: base class → names."""
+_QUEUE_HOOKS = frozenset({"_init", "_put", "_get", "_qsize"})
 
-DATA_HOLDERS = (types.SimpleNamespace, argparse.Namespace)
+OPEN_PRIVATE: dict[type, frozenset[str]] = {
+    enum.Enum: frozenset(
+        {"_value_", "_name_", "_missing_", "_generate_next_value_", "_ignore_", "_order_", "_sort_order_"}
+    ),
+    tuple: frozenset({"_replace", "_asdict", "_fields", "_make", "_field_defaults"}),
+    ast.AST: frozenset({"_fields", "_attributes"}),
+    queue.Queue: _QUEUE_HOOKS,
+    asyncio.Queue: _QUEUE_HOOKS,
+    argparse.HelpFormatter: frozenset(
+        {
+            "_split_lines",
+            "_fill_text",
+            "_get_help_string",
+            "_format_action",
+            "_format_action_invocation",
+            "_format_args",
+            "_format_usage",
+            "_metavar_formatter",
+            "_get_default_metavar_for_optional",
+            "_get_default_metavar_for_positional",
+        }
+    ),
+}
+"""Private names that a library documents, or that programs override by custom: base class → names."""
+
+DATA_HOLDERS = (types.SimpleNamespace, argparse.Namespace, threading.local)
 """Library classes whose instances are nothing but what the program put into them."""
 
 HIDDEN_TYPES = frozenset({io.FileIO, types.FrameType, types.CodeType, types.CellType})
@@ -90,6 +112,11 @@ def begin(globals_of_program: dict[str, Any]) -> None:
     _program_globals[:] = [globals_of_program]
 
 
+def program_globals() -> dict[str, Any]:
+    """The globals of the program."""
+    return _program_globals[0]
+
+
 def is_own_class(cls: type) -> bool:
     """Whether the program defined this class."""
     return cls in own or cls in impure
@@ -108,7 +135,7 @@ def foreign_names(cls: type) -> frozenset[str]:
     known = _foreign_names.get(cls)
     if known is None:
         found: set[str] = set()
-        for base in _mro(cls):
+        for base in mro(cls):
             if base not in own and base not in impure:
                 found |= private_names(base)
         known = _foreign_names[cls] = frozenset(found - REVIEWED_PRIVATE)
@@ -117,7 +144,7 @@ def foreign_names(cls: type) -> frozenset[str]:
 
 def private_names(cls: type) -> set[str]:
     """The private names in one class's dict and in the code of its functions."""
-    names = _class_dict(cls)
+    names = class_dict(cls)
     found = {n for n in names if is_private(n)}
     for value in names.values():
         if isinstance(value, (staticmethod, classmethod)):
@@ -158,17 +185,17 @@ def private(obj: Any, name: str) -> Any:
     if kind is super:
         kind = _super_class(obj)
     if kind in impure:
-        if name not in foreign_names(kind) or _is_open(kind, name):
+        if name not in foreign_names(kind) or is_open(kind, name):
             return obj
         raise refuse(
             name,
             f"it is private to a base class of {kind.__name__}",
             "choose another name for your own attribute",
         )
-    if kind in DATA_HOLDERS or _is_open(kind, name) or is_own_function(obj):
+    if kind in DATA_HOLDERS or is_open(kind, name) or is_own_function(obj):
         return obj
     if isinstance(obj, type):
-        if obj in own or _is_open(obj, name):
+        if obj in own or is_open(obj, name):
             return obj
         if obj in impure:
             if name not in foreign_names(obj):
@@ -182,8 +209,8 @@ def private(obj: Any, name: str) -> Any:
     raise refuse(name, f"it is private to {kind.__name__}, whose objects are not the program's own")
 
 
-def _is_open(cls: type, name: str) -> bool:
-    return any(name in names and base in _mro(cls) for base, names in OPEN_PRIVATE.items())
+def is_open(cls: type, name: str) -> bool:
+    return any(name in names and base in mro(cls) for base, names in OPEN_PRIVATE.items())
 
 
 def updated(obj: Any, name: str) -> Any:
@@ -213,19 +240,23 @@ def _look_dunder_unknown(obj: Any, name: str) -> Any:
     raise refuse(name, "it leads from an object into the interpreter")
 
 
+_BOUND = type("".format)
+_UNBOUND = {str.format: "format", str.format_map: "format_map"}
+
+
 def _look_format(obj: Any, name: str) -> Any:
-    kind = type(obj)
-    if kind is str:
-        method = formatting.format if name == "format" else formatting.format_map
-        return _bind(method, obj)
-    if isinstance(obj, type) and issubclass(obj, str) and getattr(obj, name) is getattr(str, name):
-        return _unbound_format if name == "format" else _unbound_format_map
-    if kind is super and issubclass(_super_class(obj), str):
-        raise refuse(name, "a string's own method is needed", f"str(self).{name}(…)")
-    if issubclass(kind, str) and getattr(kind, name, None) is getattr(str, name):
-        method = formatting.format if name == "format" else formatting.format_map
-        return _bind(method, str.__add__("", obj))
-    return getattr(obj, name)
+    """A string's own method is replaced, by whatever way it is reached; any other `format` is left alone."""
+    value = getattr(obj, name)
+    kind = type(value)
+    if kind is _BOUND and isinstance(value.__self__, str):
+        method = formatting.format if value.__name__ == "format" else formatting.format_map
+        return _bind(method, str.__add__("", value.__self__))
+    if kind is _METHOD and value in _UNBOUND:
+        return _unbound_format if _UNBOUND[value] == "format" else _unbound_format_map
+    return value
+
+
+_METHOD = type(str.format)
 
 
 def _bind(method: Callable[..., str], text: str) -> Callable[..., str]:
@@ -257,18 +288,22 @@ def _unbound_format_map(self: str, mapping: Any, /) -> str:
 
 
 def _look_obj(obj: Any, name: str) -> Any:
-    if isinstance(obj, AttributeError) and type(obj) not in own:
-        value = getattr(obj, name)
-        if isinstance(value, types.ModuleType) or not (
-            is_own_class(type(value)) or type(value) in PLAIN_TYPES
-        ):
-            raise refuse(
-                name,
-                "the object an AttributeError was raised for may be a library's",
-                "e.name tells the attribute, str(e) the rest",
-            )
+    """Most objects' `obj` is their own affair; an AttributeError's may be a library's innermost."""
+    value = getattr(obj, name)
+    kind = type(obj)
+    if (kind in own and not isinstance(obj, AttributeError)) or kind is memoryview:
         return value
-    return getattr(obj, name)
+    if (
+        type(value) in PLAIN_TYPES
+        or is_own_class(type(value))
+        or (isinstance(value, type) and is_own_class(value))
+    ):
+        return value
+    raise refuse(
+        name,
+        "the object an AttributeError was raised for may be a library's",
+        "e.name tells the attribute, str(e) the rest",
+    )
 
 
 PLAIN_TYPES = frozenset(
@@ -278,13 +313,13 @@ PLAIN_TYPES = frozenset(
 
 def _look_mro(obj: Any, name: str) -> Any:
     if isinstance(obj, type):
-        return [visible_type(c) for c in _mro(obj)] if is_own_class(obj) else _own_only(obj, name)
+        return [visible_type(c) for c in mro(obj)] if is_own_class(obj) else _own_only(obj, name)
     return _own_only(obj, name)
 
 
 def _look_bases(obj: Any, name: str) -> Any:
     if isinstance(obj, type) and is_own_class(obj):
-        bases = _mro(obj) if name == "__mro__" else obj.__bases__
+        bases = mro(obj) if name == "__mro__" else obj.__bases__
         return tuple(visible_type(c) for c in bases)
     raise refuse(name, "only a class of the program tells its bases", "name the class")
 
@@ -294,19 +329,19 @@ def _own_only(obj: Any, name: str) -> Any:
     if kind in own:
         return getattr(obj, name)
     if kind in impure:
-        for base in _mro(kind):
-            if name in _class_dict(base):
+        for base in mro(kind):
+            if name in class_dict(base):
                 if base in own or base in impure:
                     return getattr(obj, name)
                 break
         else:
             if name in LOOKED_AT_ON_INSTANCES and not _is_foreign_slot(kind, name):
                 return getattr(obj, name)
-    if kind in DATA_HOLDERS:
+    if kind in DATA_HOLDERS or kind is configparser.SectionProxy:
         return getattr(obj, name)
     if isinstance(obj, type) and is_own_class(obj):
-        for base in _mro(obj):
-            if name in _class_dict(base):
+        for base in mro(obj):
+            if name in class_dict(base):
                 if base in own or base in impure:
                     return getattr(obj, name)
                 break
@@ -318,7 +353,7 @@ LOOKED_AT_ON_INSTANCES = frozenset({"parser", "gen", "opener"})
 
 
 def _is_foreign_slot(kind: type, name: str) -> bool:
-    return any(hasattr(base, name) for base in _mro(kind) if base not in own and base not in impure)
+    return any(hasattr(base, name) for base in mro(kind) if base not in own and base not in impure)
 
 
 def _look_dict(obj: Any, name: str) -> Any:
@@ -328,12 +363,21 @@ def _look_dict(obj: Any, name: str) -> Any:
             return {k: v for k, v in obj.__dict__.items() if k not in foreign_names(kind)}
         return _instance_dict(obj, "__dict__")
     if isinstance(obj, type) and is_own_class(obj):
-        return types.MappingProxyType(
-            {k: v for k, v in _class_dict(obj).items() if not is_dunder(k) or k in PLAIN_ATTRIBUTES}
-        )
+        return types.MappingProxyType({k: v for k, v in class_dict(obj).items() if _may_show(k, v)})
     if is_own_function(obj):
         return obj.__dict__
     raise refuse(name, f"a {kind.__name__} is not the program's own object", "use its public attributes")
+
+
+def _may_show(name: str, value: object) -> bool:
+    """Whether a class's dict shows an entry: not the descriptors that its library bases put there."""
+    if is_dunder(name) and name not in PLAIN_ATTRIBUTES:
+        return False
+    kind = type(value)
+    return kind in PLAIN_TYPES or kind in _DESCRIPTORS or is_own_class(kind) or isinstance(value, type)
+
+
+_DESCRIPTORS = frozenset({types.FunctionType, staticmethod, classmethod, property})
 
 
 def _look_annotations(obj: Any, name: str) -> Any:
@@ -387,8 +431,8 @@ def _look_getattr_method(obj: Any, name: str) -> Any:
     """The program's own `__getattr__` only: a library's takes any name."""
     kind = _super_class(obj) if type(obj) is super else type(obj)
     holder = obj if isinstance(obj, type) else kind
-    for base in _mro(holder):
-        if name in _class_dict(base):
+    for base in mro(holder):
+        if name in class_dict(base):
             if is_own_class(base):
                 return getattr(obj, name)
             break
@@ -418,7 +462,7 @@ def class_of(obj: Any) -> Any:
     return visible_type(type(obj))
 
 
-_facades: dict[type, Any] = {}
+facades: dict[type, Any] = {}
 """Types a program sees another object for; `builtin_names.py` fills it."""
 
 
@@ -431,8 +475,8 @@ def visible_type(kind: type) -> Any:
             "use isinstance() with a class of io or types",
         )
     if issubclass(kind, type):
-        return _facades[type]
-    return _facades.get(kind, kind)
+        return facades[type]
+    return facades.get(kind, kind)
 
 
 # -- names given as strings -------------------------------------------------------------------------------------
@@ -478,6 +522,30 @@ def _check_store(obj: Any, name: Any) -> None:
 
 
 _check_delete = _check_store
+
+
+def read_for_library(obj: Any, name: Any) -> Any:
+    """`getattr` for library code that takes the name from the program; its own private names stay readable."""
+    _check_name(name)
+    if name in INNARDS or name in LOOKED_AT or (is_dunder(name) and name not in PLAIN_ATTRIBUTES):
+        return read(obj, name)
+    return getattr(obj, name)
+
+
+def write_for_library(obj: Any, name: Any, value: Any, /) -> None:
+    """`setattr` for library code that takes the name from the program."""
+    _check_name(name)
+    if name in INNARDS or is_dunder(name):
+        _check_store(obj, name)
+    setattr(obj, name, value)
+
+
+def delete_for_library(obj: Any, name: Any, /) -> None:
+    """`delattr` for library code that takes the name from the program."""
+    _check_name(name)
+    if name in INNARDS or is_dunder(name):
+        _check_store(obj, name)
+    delattr(obj, name)
 
 
 def write(obj: Any, name: Any, value: Any, /) -> None:

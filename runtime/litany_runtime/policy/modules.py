@@ -214,11 +214,11 @@ MODULES: dict[str, str] = {
         TUESDAY TextCalendar WEDNESDAY calendar day_abbr day_name firstweekday isleap leapdays month
         month_abbr month_name monthcalendar monthrange prcal prmonth setfirstweekday timegm weekday
         weekheader Month@3.12 Day@3.12""",
-    "timeit": "default_timer",
+    "timeit": "default_timer repeat timeit",
     # -- classes and types ----------------------------------------------------------------------------------
     "enum": """
         CONFORM CONTINUOUS EJECT Enum EnumCheck Flag FlagBoundary IntEnum IntFlag KEEP NAMED_FLAGS
-        ReprEnum STRICT StrEnum UNIQUE auto global_enum member nonmember property unique verify""",
+        ReprEnum STRICT StrEnum UNIQUE auto member nonmember property unique verify""",
     "dataclasses": """
         Field FrozenInstanceError InitVar KW_ONLY MISSING asdict astuple dataclass field fields
         is_dataclass make_dataclass replace""",

@@ -1,10 +1,319 @@
-"""Safe versions of library names."""
+"""Library names a program gets another object for: those that read, set or make by a name they are given."""
 
 from __future__ import annotations
 
-from typing import Any
+import dataclasses
+import functools
+import operator
+import re
+import string
+import timeit
+import types
+import typing
+from typing import TYPE_CHECKING, Any
+
+from litany_runtime.policy import builtin_names, classes, database, guards
+from litany_runtime.policy.formatting import Formatting
+from litany_runtime.policy.names import BINDABLE_DUNDERS, INNARDS, LOOKED_AT, RESERVED_PREFIX
+
+if TYPE_CHECKING:
+    import _string
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+else:
+    import _string
+
+environ: dict[str, str] = {}
+"""What a program sees of the environment: nothing, and what it sets itself."""
+
+
+def _is_plain(name: object) -> bool:
+    """Whether a name reads the same with no guard."""
+    return type(name) is str and not name.startswith("_") and name not in LOOKED_AT and name not in INNARDS
+
+
+# -- operator -------------------------------------------------------------------------------------------------
+
+
+def attrgetter(*names: Any) -> Callable[[Any], Any]:
+    """Return a callable that fetches attributes by their names, dots included."""
+    for name in names:
+        if type(name) is not str:
+            raise TypeError("attribute name must be a string")
+    if names and all(_is_plain(part) for name in names for part in name.split(".")):
+        return operator.attrgetter(*names)
+    if not names:
+        raise TypeError("attrgetter expected 1 argument, got 0")
+    paths = [name.split(".") for name in names]
+
+    def one(obj: Any, path: list[str]) -> Any:
+        for part in path:
+            obj = guards.read(obj, part)
+        return obj
+
+    def get(obj: Any, /) -> Any:
+        return one(obj, paths[0]) if len(paths) == 1 else tuple(one(obj, path) for path in paths)
+
+    return get
+
+
+def methodcaller(name: Any, /, *args: Any, **kwargs: Any) -> Callable[[Any], Any]:
+    """Return a callable that calls a method by its name."""
+    if type(name) is not str:
+        raise TypeError("method name must be a string")
+    if _is_plain(name):
+        return operator.methodcaller(name, *args, **kwargs)
+
+    def call(obj: Any, /) -> Any:
+        return guards.read(obj, name)(*args, **kwargs)
+
+    return call
+
+
+# -- functools ------------------------------------------------------------------------------------------------
+
+
+def update_wrapper(
+    wrapper: Any,
+    wrapped: Any,
+    assigned: Any = functools.WRAPPER_ASSIGNMENTS,
+    updated: Any = functools.WRAPPER_UPDATES,
+) -> Any:
+    """Make a wrapper look like the function it wraps."""
+    if not (
+        guards.is_own_function(wrapper)
+        or guards.is_own_class(type(wrapper))
+        or isinstance(wrapper, functools.partial)
+    ):
+        raise TypeError("update_wrapper() changes functions of the program only")
+    wanted = [name for name in assigned if type(name) is str and name in functools.WRAPPER_ASSIGNMENTS]
+    if len(wanted) != len(list(assigned)) or tuple(updated) not in {(), functools.WRAPPER_UPDATES}:
+        raise ValueError("update_wrapper() copies the usual names only (leave out assigned= and updated=)")
+    if guards.is_own_class(type(wrapper)):  # an object of the program may have its own idea of being set
+        wanted = [name for name in wanted if name in {"__name__", "__qualname__", "__doc__"}]
+        updated = ()
+    return functools.update_wrapper(wrapper, wrapped, tuple(wanted), tuple(updated))
+
+
+def wraps(
+    wrapped: Any, assigned: Any = functools.WRAPPER_ASSIGNMENTS, updated: Any = functools.WRAPPER_UPDATES
+) -> Callable[[Any], Any]:
+    """Decorate a wrapper to look like the function it wraps."""
+    return functools.partial(update_wrapper, wrapped=wrapped, assigned=assigned, updated=updated)
+
+
+# -- dataclasses ----------------------------------------------------------------------------------------------
+
+
+def dataclass(cls: Any = None, /, **options: Any) -> Any:
+    """Make a class of the program a dataclass."""
+
+    def decorate(cls: Any) -> Any:
+        if not (isinstance(cls, type) and guards.is_own_class(cls)):
+            raise TypeError("dataclass() decorates classes of the program only")
+        made = dataclasses.dataclass(**options)(cls)
+        names = guards.class_dict(made).get("__match_args__", ())
+        if any(guards.is_private(name) for name in names):
+            # A pattern reads these with no guard; private fields are matched by keyword.
+            made.__match_args__ = tuple(name for name in names if not guards.is_private(name))
+        return made if made is cls else classes.adopt(made)
+
+    return decorate if cls is None else decorate(cls)
+
+
+def make_dataclass(
+    cls_name: Any, fields: Iterable[Any], *, bases: Any = (), namespace: Any = None, **options: Any
+) -> Any:
+    """Make a dataclass from names."""
+    options.pop("module", None)
+    listed = list(fields)
+    for item in listed:
+        name = item if isinstance(item, str) else item[0]
+        if type(name) is not str or name.startswith("_"):
+            raise TypeError("make_dataclass() takes public field names only")
+    for name in namespace or ():
+        if type(name) is not str or name.startswith(RESERVED_PREFIX):
+            raise TypeError(f"make_dataclass() cannot define {name}")
+        if guards.is_dunder(name) and name not in BINDABLE_DUNDERS:
+            raise TypeError(f"make_dataclass() cannot define {name}")
+    for base in bases:
+        classes.check_base(base)
+    return classes.adopt(
+        dataclasses.make_dataclass(cls_name, listed, bases=tuple(bases), namespace=namespace, **options)
+    )
+
+
+# -- string ---------------------------------------------------------------------------------------------------
+
+
+class Formatter:
+    """`string.Formatter`, whose fields read attributes by the rules of the program's source.
+
+    Stands alone: a subclass of the library's would lead to the original's methods.
+    """
+
+    def format(self, format_string: str, /, *args: Any, **kwargs: Any) -> str:
+        """Format a string."""
+        return self.vformat(format_string, args, kwargs)
+
+    def vformat(self, format_string: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> str:
+        """Format a string with given arguments."""
+        used: set[int | str] = set()
+        result, _ = self._expand(format_string, args, kwargs, used, 2, 0)
+        self.check_unused_args(used, args, kwargs)
+        return result
+
+    def _expand(
+        self, text: str, args: Any, kwargs: Any, used: set[int | str], depth: int, auto: int | bool
+    ) -> tuple[str, int | bool]:
+        if depth < 0:
+            raise ValueError("Max string recursion exceeded")
+        parts = []
+        for literal, field, spec, conversion in self.parse(text):
+            if literal:
+                parts.append(literal)
+            if field is None:
+                continue
+            if field == "":
+                if auto is False:
+                    raise ValueError(
+                        "cannot switch from manual field specification to automatic field numbering"
+                    )
+                field, auto = str(auto), auto + 1  # noqa: PLW2901
+            elif field.isdigit():
+                if auto:
+                    raise ValueError(
+                        "cannot switch from manual field specification to automatic field numbering"
+                    )
+                auto = False
+            value, first = self.get_field(field, args, kwargs)
+            used.add(first)
+            value = self.convert_field(value, conversion)
+            spec, auto = self._expand(spec or "", args, kwargs, used, depth - 1, auto)  # noqa: PLW2901
+            parts.append(self.format_field(value, spec))
+        return "".join(parts), auto
+
+    def parse(self, format_string: str) -> Iterable[tuple[str, str | None, str | None, str | None]]:
+        """Split a format string into literals and fields."""
+        return _string.formatter_parser(format_string)  # type: ignore[no-any-return]
+
+    def get_field(self, field_name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Any, Any]:
+        """The value a field names, and the argument it starts from."""
+        first, rest = _string.formatter_field_name_split(field_name)
+        value = self.get_value(first, args, kwargs)
+        for is_attribute, name in rest:
+            value = guards.read(value, name) if is_attribute else value[name]
+        return value, first
+
+    def get_value(self, key: int | str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        """An argument by its number or name."""
+        return args[key] if isinstance(key, int) else kwargs[key]
+
+    def check_unused_args(self, used_args: Any, args: Any, kwargs: Any) -> None:
+        """Hook: complain about arguments that no field used."""
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        """Format one value."""
+        return format(value, format_spec)
+
+    def convert_field(self, value: Any, conversion: str | None) -> Any:
+        """Apply `!s`, `!r` or `!a`."""
+        if conversion is None:
+            return value
+        converters: dict[str, Callable[[Any], str]] = {"s": str, "r": repr, "a": ascii}
+        if conversion not in converters:
+            raise ValueError(f"Unknown conversion specifier {conversion!s}")
+        return converters[conversion](value)
+
+
+Formatter.__module__ = "string"
+
+# -- typing ---------------------------------------------------------------------------------------------------
+
+
+def get_origin(tp: Any) -> Any:
+    """The class a parametrised type was made from."""
+    origin = typing.get_origin(tp)
+    return guards.visible_type(origin) if isinstance(origin, type) and issubclass(origin, type) else origin
+
+
+def get_type_hints(obj: Any, globalns: Any = None, localns: Any = None, include_extras: bool = False) -> Any:  # noqa: FBT001, FBT002 - the library's signature
+    """The annotations of a class or function, names in text resolved among the program's own."""
+    hints = typing.get_type_hints(obj, globalns, localns, include_extras)
+    return {
+        name: guards.visible_type(hint) if isinstance(hint, type) and issubclass(hint, type) else hint
+        for name, hint in hints.items()
+    }
+
+
+# -- the rest -------------------------------------------------------------------------------------------------
+
+
+def getenv(key: str, default: Any = None) -> Any:
+    """A value of the program's environment."""
+    return environ.get(key, default)
+
+
+_VARIABLE = re.compile(r"\$(\w+|\{[^}]*\})", re.ASCII)
+
+
+def expandvars(path: Any) -> Any:
+    """Expand $name and ${name} from the program's environment."""
+    if not isinstance(path, str):
+        return path
+    return _VARIABLE.sub(lambda m: environ.get(m[1].strip("{}"), m[0]), str.__add__("", path))
+
+
+def time_it(
+    stmt: Any = None, setup: Any = None, timer: Any = timeit.default_timer, number: int = 1_000_000
+) -> float:
+    """The seconds that `number` calls of a function take."""
+    if not callable(stmt) or not (setup is None or setup in {"", "pass"} or callable(setup)):
+        raise TypeError("timeit() takes functions here: timeit(lambda: work())")
+    if callable(setup):
+        setup()
+    start = timer()
+    for _ in range(number):
+        stmt()
+    return timer() - start  # type: ignore[no-any-return]
+
+
+def repeat_it(
+    stmt: Any = None,
+    setup: Any = None,
+    timer: Any = timeit.default_timer,
+    repeat: int = 5,
+    number: int = 1_000_000,
+) -> list[float]:
+    """Several timings, one after the other."""
+    return [time_it(stmt, setup, timer, number) for _ in range(repeat)]
 
 
 def stand_ins() -> dict[str, Any]:
     """`module.name` → what a program gets under that name."""
-    return {}
+    listed = {
+        "operator.attrgetter": attrgetter,
+        "operator.methodcaller": methodcaller,
+        "functools.update_wrapper": update_wrapper,
+        "functools.wraps": wraps,
+        "dataclasses.dataclass": dataclass,
+        "dataclasses.make_dataclass": make_dataclass,
+        "string.Formatter": Formatter,
+        "typing.get_origin": get_origin,
+        "typing.get_type_hints": get_type_hints,
+        "io.open": builtin_names.open_,
+        "os.environ": environ,
+        "os.getenv": getenv,
+        "os.path.expandvars": expandvars,
+        "sqlite3.connect": database.connect,
+        "sqlite3.Connection": database.Connection,
+        "timeit.timeit": time_it,
+        "timeit.repeat": repeat_it,
+    }
+    for path, value in listed.items():
+        if isinstance(value, types.FunctionType) and value is not builtin_names.open_:
+            value.__module__, _, value.__name__ = path.rpartition(".")
+            value.__qualname__ = value.__name__
+    return listed
+
+
+library_formatting = Formatting(guards.read)

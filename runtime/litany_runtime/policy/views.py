@@ -19,6 +19,8 @@ from litany_runtime.policy.name_use import NEVER_FOLDED, folded
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from litany_runtime.policy.sealing import Sealer
+
 
 class View(ModuleType):
     """A read-only module."""
@@ -129,10 +131,21 @@ def tools_view(tools: ModuleType) -> ModuleType:
     return view
 
 
+def seal_tools(sealer: Sealer, view: ModuleType) -> None:
+    """Seal the classes of a stub module, so that a program cannot change what its calls come back as."""
+    values = list(view.__dict__.values())
+    sealer.seal([value for value in values if isinstance(value, type)])
+    for value in values:
+        if isinstance(value, View):
+            seal_tools(sealer, value)
+
+
 def importer(
     views: Mapping[str, ModuleType], extra_modules: Sequence[str], tools: ModuleType
 ) -> Callable[..., ModuleType]:
     """The `__import__` of one program."""
+
+    empty = View("library")
 
     def find(name: str) -> ModuleType:
         if name == TOOLS_MODULE:
@@ -160,6 +173,11 @@ def importer(
             raise TypeError("module name must be a string")
         if level:
             raise ImportError("a program has no package to import from (import a module by its full name)")
+        if type(fromlist) is list:
+            # C code of the library imports for itself (`time.strptime` does); a statement's list is a tuple.
+            # What it uses it takes from `sys.modules`, so nothing is handed to the program here.
+            importlib.import_module(name)
+            return views.get(name, empty)
         module = find(name)
         if fromlist:
             for wanted in fromlist:
@@ -180,4 +198,4 @@ def own_module(view: object) -> bool:
     return isinstance(view, View)
 
 
-guards._facades[View] = guards._facades[SysView] = ModuleType  # noqa: SLF001
+guards.facades[View] = guards.facades[SysView] = ModuleType

@@ -1,0 +1,233 @@
+"""The audit hook: what the interpreter is about to do, judged whoever's code asks for it.
+
+CPython raises an audit event before it opens a file, starts a process, runs code made from text, reads a
+function's code. The hook hears of them from library code too, so what the names and views let through by
+mistake still meets it; and it cannot be removed. It knows the events it allows and refuses every other.
+
+Some events are right from the library and wrong from the program: `namedtuple` evaluates text, `eval` does.
+The calling frame tells them apart: a C function has no frame of its own, so a deputy written in C
+(`operator.attrgetter`, a class pattern, a format string) is seen as the program that called it.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+from litany_runtime.policy import database
+from litany_runtime.policy.files import exact_path
+from litany_runtime.policy.names import STORABLE_DUNDERS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import CodeType
+
+    from litany_runtime.policy.files import FileRules
+
+ALLOWED = frozenset(
+    """
+    array.__new__ builtins.id builtins.input builtins.input/result compile import marshal.loads
+    sys._getframe sys._getframemodulename sys.excepthook sys.unraisablehook
+    sys.set_asyncgen_hook_finalizer sys.set_asyncgen_hook_firstiter
+    sys.set_asyncgen_hooks_finalizer sys.set_asyncgen_hooks_firstiter
+    sqlite3.connect/handle time.sleep _thread.start_new_thread _thread.start_joinable_thread
+    glob.glob glob.glob/2 os.walk pathlib.Path.glob pathlib.Path.rglob
+    shutil.copyfile shutil.copymode shutil.copystat shutil.copytree shutil.make_archive shutil.move shutil.rmtree
+    shutil.unpack_archive tempfile.mkdtemp tempfile.mkstemp
+    cpython._PySys_ClearAuditHooks cpython.PyInterpreterState_Clear cpython.remote_debugger_script
+    """.split()
+)
+"""Events that need no look: what they announce is harmless, or announces itself again in its parts."""
+
+NETWORK = (
+    "socket.",
+    "urllib.",
+    "http.",
+    "ftplib.",
+    "smtplib.",
+    "imaplib.",
+    "poplib.",
+    "telnetlib.",
+    "nntplib.",
+)
+PROCESS = (
+    "subprocess.",
+    "os.system",
+    "os.exec",
+    "os.fork",
+    "os.posix_spawn",
+    "os.spawn",
+    "os.startfile",
+    "pty.",
+    "os.kill",
+)
+
+WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+STDIO = 2
+"""The last of the three descriptors that are the program's own."""
+NO_FD = -1
+
+AF_UNIX = 1
+
+
+class Auditor:
+    """Judges audit events for one program.
+
+    Args:
+        files: where the program may read and write.
+        evaluators: code of the functions that may run code made from text.
+        program_globals: the globals by which the program's frames are known.
+        readers: globals of library modules that read their own files.
+        descriptor_openers: globals of library modules that open descriptors they made.
+        folder_walkers: globals of library modules that work relative to a folder's descriptor.
+    """
+
+    def __init__(
+        self,
+        files: FileRules,
+        evaluators: frozenset[CodeType],
+        program_globals: dict[str, Any],
+        readers: frozenset[int],
+        descriptor_openers: frozenset[int],
+        folder_walkers: frozenset[int],
+    ) -> None:
+        self._files = files
+        self._evaluators = evaluators
+        self._program = program_globals
+        self._readers = readers
+        self._openers = descriptor_openers
+        self._walkers = folder_walkers
+        handlers: dict[str, Callable[[Any], None] | None] = dict.fromkeys(ALLOWED)
+        handlers |= {
+            "open": self._open,
+            "exec": self._exec,
+            "object.__getattr__": self._read_attribute,
+            "object.__setattr__": self._write_attribute,
+            "object.__delattr__": self._write_attribute,
+            "function.__new__": self._new_function,
+            "socket.__new__": self._socket,
+            "os.listdir": self._folder,
+            "os.scandir": self._folder,
+            "os.chdir": self._folder,
+            "os.listxattr": self._folder,
+            "os.getxattr": self._folder,
+            "os.setxattr": self._changed,
+            "os.removexattr": self._changed,
+            "os.chmod": self._changed,
+            "os.truncate": self._changed,
+            "os.utime": self._changed,
+            "os.mkdir": self._entry,
+            "os.remove": self._entry,
+            "os.rmdir": self._entry,
+            "os.rename": self._two_entries,
+            "os.link": self._two_entries,
+            "os.symlink": self._symlink,
+            "sqlite3.connect": self._database,
+        }
+        find = handlers.get
+        refuse = self._refuse
+
+        def hook(event: str, args: tuple[Any, ...]) -> None:
+            handler = find(event, refuse)
+            if handler is refuse:
+                raise _refusal(event)
+            if handler is not None:
+                handler(args)
+
+        self.hook = hook
+
+    def install(self) -> None:
+        """From here on, in this process, for good."""
+        sys.addaudithook(self.hook)
+
+    def _refuse(self, args: Any) -> None:
+        """Stands for every event that is not known."""
+
+    # Handlers are two frames above their caller: the hook, the handler.
+
+    def _exec(self, args: Any) -> None:  # noqa: ARG002
+        if sys._getframe(2).f_code not in self._evaluators:
+            raise _refusal("exec")
+
+    def _read_attribute(self, args: Any) -> None:
+        if sys._getframe(2).f_globals is self._program:
+            raise AttributeError(
+                f"{args[1]} is refused here: it leads into the interpreter (use public attributes)"
+            )
+
+    def _write_attribute(self, args: Any) -> None:
+        if args[1] not in STORABLE_DUNDERS and sys._getframe(2).f_globals is self._program:
+            raise AttributeError(f"{args[1]} may not be set here (use public attributes)")
+
+    def _new_function(self, args: Any) -> None:  # noqa: ARG002
+        if sys._getframe(2).f_globals is self._program:
+            raise _refusal("function.__new__")
+
+    def _socket(self, args: Any) -> None:
+        if args[1] != AF_UNIX:  # an event loop wakes itself through a pair of these; connecting is refused
+            raise _refusal("socket.__new__")
+
+    def _open(self, args: Any) -> None:
+        path, _, flags = args
+        if type(path) is int:
+            if path > STDIO and id(sys._getframe(2).f_globals) not in self._openers:
+                raise PermissionError(f"descriptor {path} is not the program's own (open a path)")
+            return
+        if flags & WRITING:
+            self._files.write(path)
+        else:
+            self._files.read(path, library=id(sys._getframe(2).f_globals) in self._readers)
+
+    def _by_descriptor(self, path: Any, descriptors: tuple[Any, ...]) -> bool:
+        """Whether a call is a library's walk through a folder it has open."""
+        if type(path) is not int and all(d in {NO_FD, None} for d in descriptors):
+            return False
+        if id(sys._getframe(3).f_globals) in self._walkers:
+            return True
+        raise PermissionError("a descriptor cannot stand for a folder here (use its path)")
+
+    def _folder(self, args: Any) -> None:
+        path = "." if args[0] is None else args[0]
+        if not self._by_descriptor(path, ()):
+            self._files.read(path)
+
+    def _changed(self, args: Any) -> None:
+        if not self._by_descriptor(args[0], ()):
+            self._files.write(args[0])
+
+    def _entry(self, args: Any) -> None:
+        if not self._by_descriptor(args[0], args[-1:]):
+            self._files.write(args[0], entry=True)
+
+    def _two_entries(self, args: Any) -> None:
+        if not self._by_descriptor(args[0], args[2:]):
+            self._files.write(args[0], entry=True)
+            self._files.write(args[1], entry=True)
+
+    def _symlink(self, args: Any) -> None:
+        if not self._by_descriptor(args[0], args[2:]):
+            self._files.link(args[0], args[1])
+
+    def _database(self, args: Any) -> None:
+        if sys._getframe(2).f_code is not database.OPENER:
+            raise PermissionError("a database is opened with sqlite3.connect()")
+        text = exact_path(args[0])
+        if text is None:
+            self._files.read(args[0])  # no path at all: refused there
+        else:
+            database.check_name(text)
+
+
+def _refusal(event: str) -> PermissionError:
+    if event.startswith(NETWORK):
+        return PermissionError(
+            f"{event} is refused: a program has no network (call a tool from litany_tools)"
+        )
+    if event.startswith(PROCESS):
+        return PermissionError(
+            f"{event} is refused: a program starts no processes (call a tool from litany_tools)"
+        )
+    return PermissionError(
+        f"{event} is refused here (use the modules' ordinary functions, or a tool from litany_tools)"
+    )

@@ -1,0 +1,165 @@
+"""Changes to the library itself, made once in the zygote, before anything is sealed.
+
+A stand-in is not enough where the library's own code uses the dangerous function, or where a subclass would
+find the original behind the stand-in. Each change here names the way it closes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import builtins
+import collections
+import dataclasses
+import enum
+import importlib._bootstrap
+import logging
+import typing
+from typing import TYPE_CHECKING, Any
+
+from litany_runtime.policy import guards
+from litany_runtime.policy.names import BINDABLE_DUNDERS, INNARDS, LOOKED_AT, RESERVED_PREFIX
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import CodeType
+
+
+def mend(program_builtins: dict[str, Any]) -> frozenset[CodeType]:
+    """Apply every change. Once per process.
+
+    Args:
+        program_builtins: the builtins that annotations in text may use.
+
+    Returns:
+        The code of the library functions that may run code made from text.
+    """
+    _mend_attribute_functions(argparse)
+    _mend_attribute_functions(ast)
+    _mend_dataclass_fields()
+    _mend_enum_from_names()
+    _mend_format_methods()
+    evaluate = _mend_annotations(program_builtins)
+    evaluators: list[Callable[..., Any]] = [
+        collections.namedtuple,
+        importlib._bootstrap._call_with_frames_removed,  # type: ignore[attr-defined]
+        evaluate,
+    ]
+    builder = getattr(dataclasses, "_FuncBuilder", None)
+    evaluators.append(builder.add_fns_to_class if builder else dataclasses._create_fn)  # type: ignore[attr-defined]
+    return frozenset(function.__code__ for function in evaluators)  # type: ignore[attr-defined]
+
+
+def _mend_attribute_functions(module: Any) -> None:
+    """`argparse` and `ast` get and set attributes whose names the program chooses (`dest=`, `_fields`).
+
+    A module's globals come before the builtins, so the names mean the guards there from now on.
+    """
+    missing = object()
+
+    def read(obj: Any, name: str, default: Any = missing, /) -> Any:
+        try:
+            return guards.read_for_library(obj, name)
+        except AttributeError:
+            if default is missing:
+                raise
+            return default
+
+    module.getattr = read
+    module.setattr = guards.write_for_library
+    module.delattr = guards.delete_for_library
+
+
+def _mend_dataclass_fields() -> None:
+    """`dataclass` writes field names into source text; `fields(C)[0].name = "x: …"` would write code there."""
+    slot: Any = dataclasses.Field.__dict__["name"]
+
+    class Field(dataclasses.Field):  # type: ignore[type-arg]
+        __slots__ = ()
+
+        @property
+        def name(self) -> Any:  # type: ignore[override]
+            """The field's name."""
+            return slot.__get__(self)
+
+        @name.setter
+        def name(self, value: Any) -> None:
+            if value is not None and not (
+                type(value) is str
+                and value.isidentifier()
+                and not guards.is_dunder(value)
+                and value not in INNARDS
+                and not value.startswith(RESERVED_PREFIX)
+            ):
+                raise ValueError("a field's name is an identifier of the program's own")
+            slot.__set__(self, value)
+
+    Field.__module__, Field.__qualname__ = "dataclasses", "Field"
+    dataclasses.Field = Field  # type: ignore[misc]
+
+
+def _mend_enum_from_names() -> None:
+    """`Enum("E", {...})` makes a class whose special names no syntax rule has seen."""
+    create = enum.EnumMeta._create_  # type: ignore[attr-defined]
+
+    def _create_(cls: Any, class_name: Any, names: Any, *args: Any, **kwargs: Any) -> Any:
+        if not isinstance(names, str):
+            names = [(name, names[name]) for name in names] if isinstance(names, dict) else list(names)
+            for item in names:
+                name = item if isinstance(item, str) else item[0]
+                if type(name) is not str or (
+                    name.startswith("__") and name not in BINDABLE_DUNDERS - {"__match_args__"}
+                ):
+                    raise ValueError(
+                        f"an Enum made from names cannot define {name!r} (write a class statement)"
+                    )
+        elif "__" in names:
+            raise ValueError("an Enum made from names cannot define special names (write a class statement)")
+        return create(cls, class_name, names, *args, **kwargs)
+
+    enum.EnumMeta._create_ = _create_  # type: ignore[attr-defined]
+
+
+def _mend_format_methods() -> None:
+    """Library methods that call `str.format` with a text the program gave."""
+
+    def format(self: Any, /, *args: Any, **kwargs: Any) -> str:  # noqa: A001
+        return guards.formatting.format(str(self.data), args, kwargs)
+
+    def format_map(self: Any, mapping: Any) -> str:
+        return guards.formatting.format_map(str(self.data), mapping)
+
+    collections.UserString.format = format  # type: ignore[method-assign]
+    collections.UserString.format_map = format_map  # type: ignore[method-assign, assignment]
+
+    def _format(self: Any, record: Any) -> str:
+        values = {**(self._defaults or {}), **record.__dict__}
+        return guards.formatting.format(str(self._fmt), (), values)
+
+    logging.StrFormatStyle._format = _format  # type: ignore[method-assign]
+
+
+def _mend_annotations(program_builtins: dict[str, Any]) -> Callable[..., Any]:
+    """`get_type_hints` and `singledispatch` evaluate annotations given as text.
+
+    Such a text may name types, their attributes and parameters, from the program's names; what its code names
+    is judged like the program's source.
+    """
+
+    def evaluate(code: CodeType, globals: Any = None, locals: Any = None) -> Any:  # noqa: A002
+        for name in code.co_names:
+            if name.startswith("_") or name in INNARDS or name in LOOKED_AT:
+                raise guards.refuse(
+                    name, "an annotation in text names types", "write the annotation without quotes"
+                )
+        if any(isinstance(constant, type(code)) for constant in code.co_consts):
+            raise guards.refuse("annotation", "an annotation in text names types", "write it without quotes")
+        scope = dict(guards.program_globals())
+        for names in (globals, locals):
+            if names is not None and "__spec__" not in names:
+                scope.update(names)
+        scope["__builtins__"] = program_builtins
+        return builtins.eval(code, scope)  # noqa: S307 - judged above
+
+    typing.eval = evaluate  # type: ignore[attr-defined]
+    return evaluate
