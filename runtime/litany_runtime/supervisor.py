@@ -430,7 +430,7 @@ class _Run:
         try:
             with contextlib.suppress(trio.BrokenResourceError, trio.ClosedResourceError):
                 while data := await pipe.receive_some(_PIPE_BYTES):
-                    kept.add(bytes(data))
+                    kept.add(data)
                     if self._output is not None:
                         self._output(name, bytes(data))
         finally:

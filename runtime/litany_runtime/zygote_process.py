@@ -233,7 +233,7 @@ class Zygote:
         words = Kept(_LAST_WORDS_BYTES)
         with trio.move_on_after(1):
             async for data in child.stderr:
-                words.add(bytes(data))
+                words.add(data)
         said = words.bytes().decode("utf-8", "replace").strip()
         raise ZygoteError(said or f"a child did not come up{': its zygote is gone' if self.dead else ''}")
 
