@@ -38,7 +38,7 @@ WIRE_FD = 3
 FAULT = 125
 """Exit code of a child whose harness failed; the message is on its stderr."""
 
-_OURS = tuple(f"{Path(each.__file__).resolve().parent}{os.sep}" for each in (policy, client, wire))
+_OURS = tuple(f"{Path(str(each.__file__)).resolve().parent}{os.sep}" for each in (policy, client, wire))
 
 
 @dataclass(frozen=True, slots=True)

@@ -232,8 +232,8 @@ class Zygote:
                         return tuple(message.layers)
         words = Kept(_LAST_WORDS_BYTES)
         with trio.move_on_after(1):
-            async for data in child.stderr:
-                words.add(data)
+            async for piece in child.stderr:
+                words.add(piece)
         said = words.bytes().decode("utf-8", "replace").strip()
         raise ZygoteError(said or f"a child did not come up{': its zygote is gone' if self.dead else ''}")
 
