@@ -22,8 +22,21 @@ class SourceError(ValueError):
     """A program file that cannot be had as text; the message is one line with file and place."""
 
 
+def read_bytes(path: Path, max_bytes: int) -> bytes:
+    """Read a program file as it is.
+
+    Raises:
+        SourceError: it cannot be opened. One that is too large is cut just above `max_bytes`.
+    """
+    try:
+        with path.open("rb") as file:
+            return file.read(max_bytes + 1)
+    except OSError as error:
+        raise SourceError(f"{path}: cannot be read: {error.strerror}") from error
+
+
 def read_source(path: Path, max_bytes: int) -> str:
-    """Read a program file.
+    """Read a program file as text.
 
     Args:
         path: the file.
@@ -32,12 +45,7 @@ def read_source(path: Path, max_bytes: int) -> str:
     Raises:
         SourceError: it cannot be opened, is too large, or is not in the encoding it declares.
     """
-    try:
-        with path.open("rb") as file:
-            content = file.read(max_bytes + 1)
-    except OSError as error:
-        raise SourceError(f"{path}: cannot be read: {error.strerror}") from error
-    return decode_source(content, str(path), max_bytes)
+    return decode_source(read_bytes(path, max_bytes), str(path), max_bytes)
 
 
 def decode_source(content: bytes, name: str, max_bytes: int) -> str:

@@ -19,11 +19,13 @@ if TYPE_CHECKING:
 COMMANDS = {
     "run": "run a program and show what it prints",
     "init": "make a workspace",
-    "check": "say what the language policy has against a program, without running it",
+    "check": "say what is wrong with a program, without running it",
     "invoke": "make one call through the door: {id, name, input} on stdin, the envelope on stdout",
     "tool": "call one tool as a shell command, or say what it takes",
     "stubs": "write the litany_tools module that programs import",
+    "describe": "print what a model is told of the tools, to fit a budget",
     "show": "show what ran: steps, programs and their calls",
+    "replay": "run a recorded program again with its recorded answers",
     "stop": "stop what runs in a workspace",
     "doctor": "try which layers of confinement hold on this machine",
 }

@@ -1,4 +1,8 @@
-"""Say what the language policy has against a program, without running it."""
+"""Say what is wrong with a program, without running it.
+
+What the language policy refuses, and, where the type checker of `litany[check]` is installed, the calls of
+tools that their declarations do not accept.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +10,31 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from litany_engine.cli.common import REFUSED, add_json, add_workspace, given_workspace, read_stdin
+from litany_engine.cli.common import (
+    REFUSED,
+    CommandError,
+    add_agent,
+    add_json,
+    add_workspace,
+    given_workspace,
+    read_stdin,
+    the_agent,
+    the_toolset,
+)
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterator
+
+    from litany_engine.workspace import Workspace
+    from litany_runtime.policy import Violation
 
 EXAMPLE = """\
 example:
   litany check program.py
-  program.py:3:7: import: the module `socket` cannot be imported here (…)
+  program.py:3:1: import: …
+
+exit code: 0 when nothing is wrong, else 126
 """
 
 
@@ -22,31 +42,53 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What `litany check` takes."""
     parser.add_argument("program", metavar="PROGRAM.py|-", help="a file, or - for stdin")
     add_workspace(parser)
+    add_agent(parser)
     add_json(parser, "a list of objects {file, line, column, rule, message, hint}")
 
 
 def main(args: argparse.Namespace) -> int:
     """Print one line a finding; exit 0 when there is none."""
     from litany_engine.config import Config
-    from litany_engine.source import decode_source, read_source
     from litany_runtime.policy import check
 
     workspace = given_workspace(args)
     config = Config() if workspace is None else workspace.config
     name = "<stdin>" if args.program == "-" else args.program
-    limit = config.limits.source_bytes
-    if args.program == "-":
-        source = read_stdin(limit, "the program")
-        decode_source(source, name, limit)
-    else:
-        read_source(Path(args.program), limit)
-        source = Path(args.program).read_bytes()
-    findings = check(source, name, config.modules)
+    source, text = _read(args.program, name, config.limits.source_bytes)
+    found = [*check(source, name, config.modules)]
+    found = sorted(found) or [*_wrong_calls(text, workspace, the_agent(args))]
     if args.json:
         keys = ("line", "column", "rule", "message", "hint")
-        print(json.dumps([{"file": name} | {key: getattr(each, key) for key in keys} for each in findings]))
+        print(json.dumps([{"file": name} | {key: getattr(each, key) for key in keys} for each in found]))
     else:
-        for each in findings:
+        for each in found:
             hint = f" ({each.hint})" if each.hint else ""
             print(f"{name}:{each.line}:{each.column}: {each.rule}: {each.message}{hint}")
-    return REFUSED if findings else 0
+    return REFUSED if found else 0
+
+
+def _read(program: str, name: str, limit: int) -> tuple[bytes, str]:
+    from litany_engine.source import SourceError, decode_source, read_bytes
+
+    try:
+        content = read_stdin(limit, "the program") if program == "-" else read_bytes(Path(program), limit)
+        return content, decode_source(content, name, limit)
+    except SourceError as error:
+        raise CommandError(str(error), REFUSED) from error
+
+
+def _wrong_calls(program: str, workspace: Workspace | None, agent: str | None) -> Iterator[Violation]:
+    from litany_engine.toolset import toolset
+    from litany_runtime.policy import Violation
+    from litany_stubs.typecheck import check_types, find_checker
+
+    if find_checker() is None:
+        return
+    if workspace is None:
+        from litany_engine.builtins import BUILTIN_TOOLS
+
+        tools = toolset(BUILTIN_TOOLS)
+    else:
+        tools = the_toolset(workspace, agent)
+    for each in check_types(program, tools.stubs()):
+        yield Violation(each.line, each.column, "tools", each.message, "")
