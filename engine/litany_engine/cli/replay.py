@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from litany_engine.cli.common import (
     FAULTED,
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from litany_engine.recorded import CallNode
     from litany_engine.workspace import Workspace
     from litany_runtime.program import ProgramEnd
-    from litany_stubs.replay import ReplayDoor
+    from litany_stubs.replay import RecordedCall, ReplayDoor
 
 EXAMPLE = """\
 example:
@@ -46,9 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What `litany replay` takes."""
     parser.add_argument("record", metavar="RECORD", help="a program's call, as `litany show` names it")
     parser.add_argument("program", metavar="PROGRAM.py", nargs="?", type=Path, help="run this one instead")
-    parser.add_argument(
-        "--deadline", "-d", metavar="TIME", default="60s", help="how long it may run (default: 60s)"
-    )
+    parser.add_argument("--deadline", "-d", metavar="TIME", default="60s", help="how long it may run (60s)")
     add_workspace(parser)
     add_agent(parser)
 
@@ -63,46 +61,35 @@ def main(args: argparse.Namespace) -> int:
     deadline_s = parse_duration(args.deadline)
     workspace = the_workspace(args)
     folder = find_record(workspace.root / "steps", args.record, the_agent(args))
-    step = folder if folder.parent.name != "tools" else folder.parents[1]
-    wanted = [
-        each
-        for each in call_tree(iter_calls(step))
-        if (each.call.path == folder or step == folder) and (each.call.path / "program.py").exists()
-    ]
-    if not wanted or wanted[0].call.end is None:
-        raise CommandError(
-            f"{folder} is not the record of a program that has ended; name one with `litany show`"
-        )
-    node = wanted[0]
+    is_step = folder.parent.name != "tools"
+    tree = call_tree(iter_calls(folder if is_step else folder.parents[1]))
+    programs = (each for each in tree if (each.call.path / "program.py").exists())
+    node = next((each for each in programs if is_step or each.call.path == folder), None)
+    if node is None or node.call.end is None:
+        raise CommandError(f"{folder} is no record of a program that has ended; `litany show` names them")
     door = ReplayDoor([_recorded(each) for each in node.calls])
     end = _run(workspace, node, args.program, door, deadline_s)
     sys.stdout.buffer.write(end.stdout)
     sys.stdout.flush()
     sys.stderr.buffer.write(end.stderr)
     sys.stderr.flush()
-    before = node.call.end
-    assert before is not None
     differences = [str(found)] if (found := door.finish()) else []
-    differences += _differences(before, end)
+    differences += _differences(node.call.end, end)
     for each in differences:
         print(f"litany: {each}", file=sys.stderr)
     if not differences:
-        print(f"litany: the same {len(node.calls)} calls, the same end, the same output", file=sys.stderr)
+        print(f"litany: the same calls ({len(node.calls)}), the same end, the same output", file=sys.stderr)
     return DIFFERENT if differences else 0
 
 
-def _recorded(node: CallNode) -> Any:
+def _recorded(node: CallNode) -> RecordedCall:
     from litany_engine.python_act import reply_of
     from litany_stubs.replay import RecordedCall
     from litany_stubs.words import Reply
 
-    call = node.call
-    reply = (
-        Reply("faulted", FAULTED, stderr=b"the record has no answer")
-        if call.end is None
-        else reply_of(call.end)
-    )
-    return RecordedCall(call.call.name, call.call.input, reply)
+    call, end = node.call.call, node.call.end
+    unknown = Reply("faulted", FAULTED, stderr=b"the record has no answer to this call\n")
+    return RecordedCall(call.name, call.input, unknown if end is None else reply_of(end))
 
 
 def _run(
