@@ -6,10 +6,14 @@ surrogates) is written as an escape, so that what a reader sees is what the file
 
 from __future__ import annotations
 
+import re
 import textwrap
 
 WIDTH = 100
 """Columns that generated text is wrapped at."""
+
+_CLOSING = re.compile(r'"{3,}|"+\Z')
+"""Quotes that would end a docstring: three in a row, or any that its own closing ones follow."""
 
 
 def can_say(text: str) -> bool:
@@ -39,9 +43,8 @@ def docstring(text: str, indent: str) -> str:
     escaped = "".join(
         f"\\{char}" if char == "\\" else char if char == "\n" or char.isprintable() else _escape(char)
         for char in tidy(text)
-    ).replace('"""', '\\"\\"\\"')
-    if escaped.endswith('"'):
-        escaped = f'{escaped[:-1]}\\"'
+    )
+    escaped = _CLOSING.sub(lambda match: '\\"' * len(match[0]), escaped)
     lines = escaped.split("\n")
     body = "\n".join([lines[0], *(f"{indent}{line}" if line else "" for line in lines[1:])])
     return f'"""{body}"""' if len(lines) == 1 else f'"""{body}\n{indent}"""'

@@ -230,6 +230,9 @@ def union(parts: Iterable[str]) -> str:
         return "Any"
     if "float" in found:
         found.pop("int", None)
+    for widest, kind in (("list[Any]", "list["), ("dict[str, Any]", "dict[")):
+        if widest in found:
+            found = {each: None for each in found if each == widest or not each.startswith(kind)}
     if "None" in found:
         del found["None"]
         found["None"] = None

@@ -345,6 +345,8 @@ def intersect(one: Shape, two: Shape) -> Shape:
 
 def unite(one: Shape, two: Shape) -> Shape:
     """Return what either accepts."""
+    if EVERYTHING in (one, two):
+        return EVERYTHING
     return Shape(
         null=one.null or two.null,
         booleans=tuple(each for each in (True, False) if each in one.booleans or each in two.booleans),

@@ -34,6 +34,8 @@ _OFFERED = frozenset(
 _FOUND = re.compile(r"Expected `(?P<expected>.+)`, found `(?P<found>.+)`$")
 _PREFIX = re.compile(r"^Argument (to function `[^`]+` )?is incorrect: ")
 
+_OF_THE_CALL = re.compile("argument|parameter|overload")
+
 
 class CheckerError(RuntimeError):
     """There is no type checker, or it did not do its work; the message says what to do."""
@@ -81,10 +83,9 @@ def check_types(program_source: str, stub_source: str, *, timeout_s: float = TIM
     uses = _Uses(tree, program_source, stub_source)
     if not uses.aliases:
         return []
-    findings = [
-        finding for each in _run(program_source, stub_source, timeout_s) if (finding := uses.judge(each))
-    ]
-    return sorted(set(findings))
+    said = _run(program_source, stub_source, timeout_s)
+    judged = [finding for each in uses.without_echoes(said) if (finding := uses.judge(each)) is not None]
+    return sorted(set(judged))
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +140,7 @@ class _Uses:
     """Where a program uses its tools, and what a complaint at a place is about."""
 
     def __init__(self, tree: ast.Module, source: str, stub_source: str) -> None:
-        self._lines = source.splitlines()
+        self._lines = re.split("\r\n|\r|\n", source)
         self._tools = sorted(
             each.name
             for each in ast.parse(stub_source).body
@@ -164,14 +165,13 @@ class _Uses:
 
     def without_echoes(self, said: list[_Said]) -> list[_Said]:
         """Leave out "this dict is wrong" where something is said of a key in it."""
-        dicts = [argument.value for call in self._calls for argument in call.keywords]
+        given = [argument for call in self._calls for argument in call.keywords]
         kept = []
         for each in said:
             place = self._place(each)
-            inside = [node for node in dicts if isinstance(node, ast.Dict) and _start(node) == place]
-            closer = (_holds(node, self._place(other)) for node in inside for other in said)
-            echo = sum(closer) > len(inside) and "found `dict[" in each.text
-            if not echo:
+            whole = [node for node in given if _start(node) == place and isinstance(node.value, ast.Dict)]
+            closer = [other for other in said if other is not each and _within(whole, self._place(other))]
+            if not (closer and "found `dict[" in each.text):
                 kept.append(each)
         return kept
 
@@ -191,11 +191,15 @@ class _Uses:
         node, name = call
         if "Coroutine[" in said.text and "Result[" in said.text:
             return f"{name}: await it first; its result comes with `await {name}(...)`"
+        if "Result[" in said.text and "no attribute" in said.text:
+            return said.text
         keyword = next((each for each in node.keywords if _holds(each, place)), None)
         if keyword is not None and _doubtful(said.text, keyword.value):
             return None
         if said.rule == "too-many-positional-arguments":
             return f"{name}: arguments are given by name, as in {name}(path='a.txt')"
+        if keyword is None and not _OF_THE_CALL.search(said.text):
+            return None  # of what is done with the result: that a failed tool has no data, for one
         text = _PREFIX.sub("", said.text)
         if text.endswith("| Unset`, found `None`"):
             text += ", which is sent as null; leave the argument out"
@@ -240,6 +244,10 @@ class _Uses:
 
 def _holds(node: ast.expr | ast.keyword | ast.stmt, place: tuple[int, int]) -> bool:
     return _start(node) <= place < (node.end_lineno or node.lineno, node.end_col_offset or node.col_offset)
+
+
+def _within(nodes: list[ast.keyword], place: tuple[int, int]) -> bool:
+    return any(_holds(each, place) for each in nodes)
 
 
 def _start(node: ast.expr | ast.keyword | ast.stmt) -> tuple[int, int]:

@@ -1,0 +1,19 @@
+"""Write release notes from the titles of merged changes.
+
+    litany run examples/testing/release_notes.py        (with a tool `git_log` granted)
+"""
+
+import litany_tools
+
+log = litany_tools.git_log(since="v1.2").check().stdout
+fixes, features = [], []
+for line in log.splitlines():
+    title = line.split(" ", 1)[1]
+    (fixes if title.lower().startswith("fix") else features).append(title)
+
+notes = "\n".join(["## New", *(f"- {each}" for each in features), "", "## Fixed", *(f"- {each}" for each in fixes)])
+written = litany_tools.write_file(path="NOTES.md", content=notes + "\n")
+if written.refusal:
+    print("The notes were not written:", written.refusal.reason)
+else:
+    print(f"{len(features)} features, {len(fixes)} fixes")

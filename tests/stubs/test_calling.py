@@ -1,0 +1,213 @@
+"""Many calls at once: from threads, under asyncio, by fan_out; each answer reaches its own caller."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from litany_stubs import client
+from litany_stubs.module import load_stubs
+from litany_stubs.render import render
+from litany_stubs.testing import FakeDoor, failure, late, unreachable
+from litany_stubs.words import DoorError, Reply, ToolDeclaration
+
+ECHO = ToolDeclaration(
+    "echo", "Say it again.", {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+)
+
+
+@pytest.fixture
+def tools() -> ModuleType:
+    return load_stubs(render([ECHO]))
+
+
+def echo(arguments: dict[str, Any]) -> str:
+    return str(arguments["n"])
+
+
+def test_a_thousand_calls_from_sixteen_threads_each_get_their_own_answer(
+    fake_door: FakeDoor, tools: ModuleType
+) -> None:
+    fake_door.answers("echo", echo)
+    with ThreadPoolExecutor(16) as pool:
+        found = list(pool.map(lambda n: tools.echo(n=n).stdout, range(1000)))
+    assert found == [str(n) for n in range(1000)]
+    assert sorted(each["n"] for each in fake_door.calls_of("echo")) == list(range(1000))
+
+
+def test_a_thousand_calls_gathered_each_get_their_own_answer(fake_door: FakeDoor, tools: ModuleType) -> None:
+    fake_door.answers("echo", echo)
+
+    async def main() -> list[Any]:
+        return await asyncio.gather(*(tools.aio.echo(n=n) for n in range(1000)))
+
+    assert [each.stdout for each in asyncio.run(main())] == [str(n) for n in range(1000)]
+
+
+class Backwards:
+    """A door that answers a batch of calls last first, once all of them are in flight."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self.waiting: list[asyncio.Future[None]] = []
+
+    def call(self, name: str, arguments: Mapping[str, Any]) -> Reply:
+        raise AssertionError("not this way")
+
+    async def call_async(self, name: str, arguments: Mapping[str, Any]) -> Reply:
+        turn = asyncio.get_running_loop().create_future()
+        self.waiting.append(turn)
+        if len(self.waiting) == self.size:
+            self.release()
+        await turn
+        self.release()
+        return Reply("completed", 0, str(arguments["n"]).encode())
+
+    def release(self) -> None:
+        if self.waiting and len(self.waiting):
+            turn = self.waiting.pop()
+            if not turn.done():
+                turn.set_result(None)
+
+
+def test_answers_that_come_out_of_order_reach_the_right_callers(tools: ModuleType) -> None:
+    former = client.bind(Backwards(20))
+    try:
+
+        async def main() -> list[Any]:
+            return await asyncio.gather(*(tools.aio.echo(n=n) for n in range(20)))
+
+        assert [each.stdout for each in asyncio.run(main())] == [str(n) for n in range(20)]
+    finally:
+        client.bind(former)
+
+
+class Gauge:
+    """Counts the calls in flight; lets them go only when as many are there as are expected at once."""
+
+    def __init__(self, expected: int) -> None:
+        self.barrier = threading.Barrier(expected)
+        self.lock = threading.Lock()
+        self.now = self.most = 0
+
+    def __call__(self, arguments: dict[str, Any]) -> str:
+        with self.lock:
+            self.now += 1
+            self.most = max(self.most, self.now)
+        self.barrier.wait(timeout=20)
+        with self.lock:
+            self.now -= 1
+        return str(arguments["n"])
+
+
+@pytest.mark.parametrize("limit", [1, 2, 8, 32])
+def test_fan_out_keeps_its_bound_and_the_order(fake_door: FakeDoor, tools: ModuleType, limit: int) -> None:
+    gauge = Gauge(limit)
+    fake_door.answers("echo", gauge)
+    items = [{"n": n} for n in range(limit * 2)]
+    found = tools.fan_out(tools.echo, items, limit=limit)
+    assert [each.stdout for each in found] == [str(n) for n in range(limit * 2)]
+    assert gauge.most == limit
+
+
+def test_fan_out_takes_a_name_and_arguments_no_function_could(fake_door: FakeDoor, tools: ModuleType) -> None:
+    fake_door.answers("x-y", lambda arguments: arguments["class"])
+    assert [each.stdout for each in tools.fan_out("x-y", [{"class": "a"}, {"class": "b"}])] == ["a", "b"]
+    assert [each.stdout for each in asyncio.run(tools.aio.fan_out("x-y", [{"class": "a"}]))] == ["a"]
+
+
+def test_a_failing_slot_fails_alone(fake_door: FakeDoor, tools: ModuleType) -> None:
+    fake_door.answers("echo", lambda arguments: failure("odd") if arguments["n"] % 2 else "even")
+    found = tools.fan_out(tools.echo, [{"n": n} for n in range(10)])
+    assert [each.ok for each in found] == [True, False] * 5
+
+
+def test_fan_out_of_nothing_is_nothing(tools: ModuleType) -> None:
+    assert tools.fan_out(tools.echo, []) == []
+    assert asyncio.run(tools.aio.fan_out(tools.aio.echo, [])) == []
+
+
+def test_fan_out_under_asyncio_keeps_its_bound_and_the_order(fake_door: FakeDoor, tools: ModuleType) -> None:
+    now = most = 0
+
+    class Counting:
+        def call(self, name: str, arguments: Mapping[str, Any]) -> Reply:
+            raise AssertionError("not this way")
+
+        async def call_async(self, name: str, arguments: Mapping[str, Any]) -> Reply:
+            nonlocal now, most
+            now += 1
+            most = max(most, now)
+            for _ in range(20 - arguments["n"]):
+                await asyncio.sleep(0)
+            now -= 1
+            return Reply("completed", 0, str(arguments["n"]).encode())
+
+    client.bind(Counting())
+    found = asyncio.run(tools.aio.fan_out(tools.aio.echo, [{"n": n} for n in range(20)], limit=4))
+    assert [each.stdout for each in found] == [str(n) for n in range(20)]
+    assert most == 4
+
+
+@pytest.mark.parametrize("limit", [0, -1, 33, 2.0, True, "8"])
+def test_a_bound_out_of_range_is_refused(fake_door: FakeDoor, tools: ModuleType, limit: Any) -> None:
+    with pytest.raises(ValueError, match="from 1 to 32"):
+        tools.fan_out(tools.echo, [{"n": 1}], limit=limit)
+    assert fake_door.calls == []
+
+
+def test_a_door_that_is_gone_raises_whichever_way_it_is_called(
+    fake_door: FakeDoor, tools: ModuleType
+) -> None:
+    fake_door.answers("echo", unreachable("the socket is closed"))
+    ways: list[Callable[[], Any]] = [
+        lambda: tools.echo(n=1),
+        lambda: tools.invoke("echo", {"n": 1}),
+        lambda: tools.fan_out(tools.echo, [{"n": 1}] * 20),
+        lambda: asyncio.run(tools.aio.echo(n=1)),
+        lambda: asyncio.run(tools.aio.fan_out(tools.aio.echo, [{"n": 1}] * 20)),
+    ]
+    for way in ways:
+        with pytest.raises(DoorError, match="the socket is closed"):
+            way()
+    assert len(fake_door.calls) < 40, "no new call is begun once one has found the door gone"
+
+
+def test_an_interrupt_in_a_fan_out_begins_no_further_call(fake_door: FakeDoor, tools: ModuleType) -> None:
+    def interrupted(arguments: dict[str, Any]) -> str:
+        if arguments["n"] == 0:
+            raise KeyboardInterrupt
+        return ""
+
+    fake_door.answers("echo", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        tools.fan_out(tools.echo, [{"n": n} for n in range(50)], limit=1)
+    assert len(fake_door.calls) == 1
+
+
+def test_a_cancelled_call_under_asyncio_is_cancelled(fake_door: FakeDoor, tools: ModuleType) -> None:
+    fake_door.answers("echo", late("never", 3600))
+
+    async def main() -> None:
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(tools.aio.fan_out(tools.aio.echo, [{"n": 1}] * 3), 0.01)
+        assert len(asyncio.all_tasks()) == 1
+
+    asyncio.run(main())
+
+
+def test_asyncio_functions_take_what_the_others_take(fake_door: FakeDoor, tools: ModuleType) -> None:
+    fake_door.answers("echo", echo)
+    with pytest.raises(TypeError, match="missing the required argument 'n'"):
+        asyncio.run(tools.aio.echo())
+    with pytest.raises(TypeError, match="unexpected argument 'm'; it takes n"):
+        asyncio.run(tools.aio.echo(n=1, m=2))
+    assert tools.aio.echo.__name__ == "echo"
+    assert tools.aio.echo.__doc__ == tools.echo.__doc__
+    assert fake_door.calls == []

@@ -1,0 +1,127 @@
+"""A program against its stubs: line, column, tool and parameter, before anything runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from litany_stubs import typecheck
+from litany_stubs.render import render
+from litany_stubs.typecheck import CheckerError, Finding, check_types
+from stubs_kit import corpus, declared
+
+STUBS = render(
+    [declared("add"), declared("open_object"), declared("tuples"), declared("formats"), declared("bounds")]
+)
+
+WRONG = """\
+import litany_tools as t
+from litany_tools import aio, add, ad
+é = "ü"; t.add(a="1", b=2)
+t.add(a=1)
+t.ad(a=1, b=2)
+t.add(a=1, b=2, c=3)
+t.add(1, 2)
+t.add(a=1, b=2).output
+t.open_object(c={"x": 1, "y": 1})
+t.formats(a=None)
+async def main():
+    await aio.add(a=None, b=1)
+    aio.add(a=1, b=2).stdout
+"""
+
+RIGHT = """\
+import litany_tools, asyncio, json
+from litany_tools import aio, UNSET, ToolError
+point = {"x": 1}
+point["other"] = "y"
+litany_tools.open_object(a=point, c={"x": 1})
+whole = [1, 2]
+litany_tools.tuples(a=["x", 1], c=["a", 1.5])
+litany_tools.bounds(d=whole, b=1)
+print(litany_tools.add(a=1, b=2).data["sum"] + 1)
+litany_tools.formats(a=UNSET, b="x")
+results = litany_tools.fan_out(litany_tools.add, [{"a": 1, "b": 2}])
+async def main():
+    return await asyncio.gather(aio.add(a=1, b=2), aio.formats())
+try:
+    litany_tools.invoke("any.thing", {"class": 1}).check()
+except ToolError as error:
+    print(error.result.stderr, undefined_here)
+x: int = "not about the tools"
+"""
+
+
+@pytest.fixture(scope="module")
+def findings() -> list[Finding]:
+    return check_types(WRONG, STUBS)
+
+
+@pytest.mark.parametrize(
+    ("line", "column", "said"),
+    [
+        (2, 36, "no member `ad`; did you mean add"),
+        (3, 16, 'add, argument a: Expected `float`, found `Literal["1"]`'),
+        (4, 1, "parameter `b`"),
+        (5, 1, "`ad`; did you mean add"),
+        (6, 17, "add, argument c:"),
+        (7, 7, "add: arguments are given by name"),
+        (8, 1, "no attribute `output`"),
+        (9, 26, 'open_object, argument c: Unknown key "y"'),
+        (10, 11, "leave the argument out"),
+        (12, 19, "aio.add, argument a:"),
+        (13, 5, "aio.add: await it first"),
+    ],
+)
+def test_each_mistake_is_found_at_its_place(
+    findings: list[Finding], line: int, column: int, said: str
+) -> None:
+    assert any(said in each.message for each in findings if (each.line, each.column) == (line, column)), (
+        findings
+    )
+
+
+def test_a_mistake_inside_a_dict_is_said_once(findings: list[Finding]) -> None:
+    assert len([each for each in findings if each.line == 9]) == 1
+
+
+def test_a_right_program_has_no_findings_and_other_opinions_are_left_out() -> None:
+    assert check_types(RIGHT, STUBS) == []
+
+
+@pytest.mark.parametrize(
+    "program", ["", "print(1)", "import litany_tools", "def broken(:", "\x00", "x = '\ud800'"]
+)
+def test_a_program_that_uses_no_tool_or_is_no_python_has_no_findings(program: str) -> None:
+    assert check_types(program, STUBS) == []
+
+
+def test_the_whole_corpus_checks_in_reasonable_time() -> None:
+    found = check_types("import litany_tools\nlitany_tools.nope()\n", render(corpus()))
+    assert [each.line for each in found] == [2]
+
+
+def test_without_a_checker_it_says_how_to_get_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(typecheck, "find_checker", lambda: None)
+    with pytest.raises(CheckerError, match=r"pip install 'litany\[check\]'"):
+        check_types(WRONG, STUBS)
+
+
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [
+        ("sleep 30", "took more than"),
+        ("echo nonsense; echo why >&2", "it said: why"),
+        ("exit 3", "cannot be read|can be read"),
+    ],
+)
+def test_a_checker_that_does_not_work_is_said_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str, said: str
+) -> None:
+    broken = tmp_path / "ty"
+    broken.write_text(f"#!/bin/sh\n{script}\n")
+    broken.chmod(0o755)
+    monkeypatch.setattr(typecheck, "find_checker", lambda: str(broken))
+    with pytest.raises(CheckerError, match=said):
+        check_types(WRONG, STUBS, timeout_s=0.3)

@@ -1,0 +1,158 @@
+"""What is JSON's is sent as it is; what is not is refused by name before anything is sent."""
+
+from __future__ import annotations
+
+import datetime as dt
+import enum
+import json
+from collections import Counter, OrderedDict
+from typing import Any, NamedTuple
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from litany_stubs.client import UNSET
+from litany_stubs.testing import FakeDoor
+from litany_stubs.values import MAX_INTEGER, MAX_NESTING, MIN_INTEGER, to_json_value
+
+json_values = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(MIN_INTEGER, MAX_INTEGER)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(st.characters(exclude_categories=["Cs"])),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(st.characters(exclude_categories=["Cs"])), inner),
+    max_leaves=30,
+)
+
+
+@given(json_values)
+def test_every_json_value_passes_unchanged(value: Any) -> None:
+    assert json.dumps(to_json_value(value, "x")) == json.dumps(value)
+
+
+class Colour(enum.StrEnum):
+    RED = "red"
+
+
+class Point(NamedTuple):
+    x: int
+    y: int
+
+
+class Level(enum.IntEnum):
+    HIGH = 3
+
+
+class Sly(str):
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return "another"
+
+    def isascii(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ((1, (2,)), [1, [2]]),
+        (Point(1, 2), [1, 2]),
+        (Colour.RED, "red"),
+        ([Colour.RED, "b"], ["red", "b"]),
+        (Level.HIGH, 3),
+        ([Level.HIGH, 1], [3, 1]),
+        (OrderedDict(a=1), {"a": 1}),
+        (Counter("aa"), {"a": 2}),
+        ({Colour.RED: 1}, {"red": 1}),
+        (Sly("as it is"), "as it is"),
+        ([True, 1, None], [True, 1, None]),
+    ],
+)
+def test_tuples_and_subclasses_are_taken_by_value(value: Any, expected: Any) -> None:
+    found = to_json_value(value, "x")
+    assert json.dumps(found) == json.dumps(expected)
+    assert type(found) is type(expected)
+    if isinstance(found, list):
+        assert all(type(each) in {int, str, list, bool, type(None)} for each in found)
+
+
+@pytest.mark.parametrize(
+    ("value", "error", "place"),
+    [
+        ({"a": [1, {"b": {1, 2}}]}, TypeError, r"x\.a\[1\]\.b is of type set"),
+        ({"a": b"raw"}, TypeError, r"x\.a is of type bytes.*base64"),
+        ({"a": {1: "b"}}, TypeError, r"x\.a has the key 1 of type int"),
+        ({None: 1}, TypeError, r"x has the key None"),
+        ({(1, 2): 1}, TypeError, r"x has the key <tuple>"),
+        ([0.5, float("nan")], ValueError, r"x\[1\] is nan"),
+        ([float("inf")], ValueError, r"x\[0\] is inf"),
+        ({"a": -float("inf")}, ValueError, r"x\.a is -inf"),
+        ([1, 2**64], ValueError, r"x\[1\] is an integer beyond 64 bits"),
+        (-(2**63) - 1, ValueError, r"x is an integer beyond 64 bits"),
+        (["a", "\ud800"], ValueError, r"x\[1\] has a lone surrogate at character 0"),
+        ({"\udfff": 1}, ValueError, r"a key of x has a lone surrogate"),
+        ({"when": dt.date(2024, 1, 1)}, TypeError, r"x\.when is of type date.*isoformat"),
+        ({"a b": [object()]}, TypeError, r"x\['a b'\]\[0\] is of type object"),
+        ({"a": range(3)}, TypeError, r"pass a list"),
+        ({"a": UNSET}, TypeError, r"x\.a is of type Unset.*leave the key out"),
+        (1 + 2j, TypeError, r"x is of type complex"),
+    ],
+)
+def test_what_is_not_json_is_named_by_its_place(value: Any, error: type[Exception], place: str) -> None:
+    with pytest.raises(error, match=place):
+        to_json_value(value, "x")
+
+
+def nested(levels: int) -> Any:
+    value: Any = []
+    for _ in range(levels - 1):
+        value = [value]
+    return value
+
+
+def test_values_nest_up_to_the_limit_and_no_deeper() -> None:
+    assert to_json_value(nested(MAX_NESTING), "x") == nested(MAX_NESTING)
+    with pytest.raises(ValueError, match="deeper than 64 levels"):
+        to_json_value(nested(MAX_NESTING + 1), "x")
+
+
+def test_a_value_that_contains_itself_is_said_to() -> None:
+    loop: dict[str, Any] = {"a": [1]}
+    loop["a"].append(loop)
+    with pytest.raises(ValueError, match="contains itself"):
+        to_json_value(loop, "x")
+
+
+def test_one_list_in_two_places_is_no_cycle() -> None:
+    shared = [1]
+    assert to_json_value({"a": shared, "b": shared}, "x") == {"a": [1], "b": [1]}
+
+
+def test_a_refused_argument_makes_no_call(fake_door: FakeDoor) -> None:
+    from litany_stubs import client
+
+    fake_door.answers("tool", "")
+    for bad in ({"a": {1}}, {"a": float("nan")}, {1: 2}, [1], "text"):
+        with pytest.raises((TypeError, ValueError)):
+            client.invoke("tool", bad)  # type: ignore[arg-type]
+        with pytest.raises((TypeError, ValueError)):
+            client.fan_out("tool", [{"a": 1}, bad])  # type: ignore[list-item]
+    with pytest.raises(TypeError, match="name as a string"):
+        client.invoke(7)  # type: ignore[arg-type]
+    assert fake_door.calls == []
+
+
+def test_the_message_never_runs_the_programs_own_code() -> None:
+    class Loud:
+        def __repr__(self) -> str:
+            raise AssertionError("ran")
+
+        __str__ = __repr__
+
+    with pytest.raises(TypeError, match="of type Loud"):
+        to_json_value({"a": Loud()}, "x")
+    with pytest.raises(TypeError, match="the key <Loud>"):
+        to_json_value({Loud(): 1}, "x")
