@@ -10,6 +10,7 @@ The same toolset gives the same bytes: tools stand in the order of their names, 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from litany_stubs.words import ToolDeclaration
+
+_TYPING = ("Any", "Literal", "Never", "NotRequired", "TypeAlias", "TypedDict")
+_WORD = re.compile("[A-Za-z]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,16 +104,9 @@ def render(declarations: Sequence[ToolDeclaration]) -> str:
     """
     stubs = read_stubs(declarations)
     spelt = [each for each in stubs if each.no_function is None]
-    definitions = [each for stub in stubs for each in stub.definitions]
-    parts = [
-        _head(stubs),
-        _imports(definitions),
-        _OWN,
-        *map(_function, spelt),
-        _aio(spelt),
-        _tables(stubs),
-    ]
-    return "\n\n\n".join(part for part in parts if part) + "\n"
+    head = f"{_head(stubs)}\n\n{_imports(stubs)}"
+    parts = [head, _OWN, *map(_function, spelt), _aio(spelt), _tables(stubs)]
+    return "\n\n\n".join(parts) + "\n"
 
 
 def write_stubs(declarations: Sequence[ToolDeclaration], folder: Path) -> Path:
@@ -235,10 +232,14 @@ def _head(stubs: Sequence[Stub]) -> str:
     return docstring("\n".join(lines), "")
 
 
-def _imports(definitions: Sequence[Definition]) -> str:
-    texts = "\n".join(each.text for each in definitions)
-    wanted = [name for name in ("NotRequired", "TypeAlias", "TypedDict", "Never") if name in texts]
-    typing = sorted(["Any", "Literal", "Never", *(name for name in wanted if name != "Never")])
+def _imports(stubs: Sequence[Stub]) -> str:
+    definitions = [each for stub in stubs for each in stub.definitions]
+    used = set(
+        _WORD.findall(
+            "\n".join([*(each.signature() for each in stubs), *(each.text for each in definitions)])
+        )
+    )
+    typing = [each for each in _TYPING if each in used]
     lines = [
         "from __future__ import annotations",
         "",
@@ -251,9 +252,9 @@ def _imports(definitions: Sequence[Definition]) -> str:
         "from litany_stubs.client import call as _litany_call",
         "from litany_stubs.client import search as _litany_search",
         "",
-        "if TYPE_CHECKING:",
-        f"    from typing import {', '.join(typing)}",
     ]
+    if typing:
+        lines += ["if TYPE_CHECKING:", f"    from typing import {', '.join(typing)}"]
     for each in definitions:
         lines += ["", *(f"    {line}" if line else "" for line in each.text.split("\n"))]
     if definitions:
@@ -299,12 +300,17 @@ def _body(stub: Stub) -> str:
 
 def _function_doc(stub: Stub) -> str:
     lines = [stub.description]
-    if stub.parameters or stub.more is not None:
+    said = [
+        line
+        for each in stub.parameters
+        for line in wrap(each.about, f"    {each.name}: ", "        ")
+        if each.about
+    ]
+    if stub.more is not None:
+        said.append(f"    **{stub.more_name}: arguments of any other name.")
+    if said:
         lines += ["", "Args:"]
-        for each in stub.parameters:
-            lines += wrap(each.about or "Not described.", f"    {each.name}: ", "        ")
-        if stub.more is not None:
-            lines.append(f"    **{stub.more_name}: arguments of any other name.")
+        lines += said
     if stub.unspelt:
         lines += ["", f"Parameters that only invoke({quote(stub.name)}, {{...}}) can send:"]
         for each in stub.unspelt:
@@ -362,5 +368,8 @@ def _sequence(name: str, items: Iterable[str], brackets: str) -> str:
 
 
 def _mapping(name: str, items: Iterable[tuple[str, str]]) -> str:
-    inner = "".join(f"    {quote(key)}: {quote(value)},\n" for key, value in items)
-    return f"{name}: dict[str, str] = {{\n{inner}}}" if inner else f"{name}: dict[str, str] = {{}}"
+    lines = [f"{name}: dict[str, str] = {{"]
+    for key, value in items:
+        parts = value.splitlines(keepends=True)
+        lines += [f"    {quote(key)}: (", *(f"        {quote(each)}" for each in parts), "    ),"]
+    return "\n".join([*lines, "}"]) if len(lines) > 1 else f"{name}: dict[str, str] = {{}}"

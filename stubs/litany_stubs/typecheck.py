@@ -1,6 +1,6 @@
 """A program checked against its stubs before it runs: wrong, missing and unknown arguments, unknown tools.
 
-The checker is ty (extra `litany[check]`); docs/decisions/0020-type-checker.md says why. It sees the program,
+The checker is ty (extra `litany[check]`); docs/decisions/0040-type-checker.md says why. It sees the program,
 the generated module and this package, and nothing else of the machine. Only what it says of the tools is
 reported: a program is a script, and a stranger's opinion of its style is noise. For the same reason two
 kinds of complaint are left out because they are seldom true of what would be sent: a dict built up in a
