@@ -39,7 +39,11 @@ def quote(text: str) -> str:
 
 
 def docstring(text: str, indent: str) -> str:
-    """Return text as a triple-quoted literal whose lines stand at `indent`."""
+    """Return text as a triple-quoted literal whose lines stand at `indent`.
+
+    A lone surrogate is shown as its escape: Python 3.13 cannot keep one in a docstring.
+    """
+    text = text.encode("utf-8", "backslashreplace").decode()
     escaped = "".join(
         f"\\{char}" if char == "\\" else char if char == "\n" or char.isprintable() else _escape(char)
         for char in tidy(text)

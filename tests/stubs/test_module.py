@@ -111,6 +111,10 @@ def test_any_text_is_one_literal(text: str) -> None:
     assert comment(text).isprintable()
 
 
+def test_a_lone_surrogate_in_a_docstring_is_shown_as_its_escape() -> None:
+    assert ast.literal_eval(docstring("a\ud800b", "")) == "a\\ud800b"
+
+
 @given(st.text(alphabet="\"\\\n 'a#"))
 def test_any_text_is_one_docstring(text: str) -> None:
     source = f"def f():\n    {docstring(text, '    ')}\n    return 1\n"
