@@ -52,7 +52,7 @@ class Repository:
         Raises:
             GitError: it cannot be made.
         """
-        with _blamed(path):
+        with blamed(path):
             import pygit2  # noqa: PLC0415 - see the top of the file
 
             pygit2.init_repository(str(path), bare=True, initial_head="agents/none")
@@ -60,7 +60,7 @@ class Repository:
 
     def agents(self) -> list[str]:
         """The ids of all agents, sorted: root ids begin with their time."""
-        with self._opened() as repository:
+        with self.opened() as repository:
             heads = [each for each in repository.references if each.startswith(_AGENTS)]
             return sorted(each.removeprefix(_AGENTS) for each in heads)
 
@@ -78,7 +78,7 @@ class Repository:
             GitError: it cannot be made, or exists.
         """
         self.write_mark("role", agent, role)
-        with self._opened() as repository:
+        with self.opened() as repository:
             import pygit2  # noqa: PLC0415 - see the top of the file
 
             author = pygit2.Signature(AUTHOR, EMAIL)
@@ -93,7 +93,7 @@ class Repository:
             GitError: it cannot be made.
         """
         administration = self.path / "worktrees" / agent
-        with self._opened() as repository:
+        with self.opened() as repository:
             if administration.exists():
                 shutil.rmtree(administration)
             path.parent.mkdir(exist_ok=True)
@@ -115,7 +115,7 @@ class Repository:
                 return
         if not administration.is_dir():
             return
-        with _blamed(self.path):
+        with blamed(self.path):
             temporary = path / f".git-{secrets.token_hex(4)}"
             with temporary.open("xb") as file:
                 file.write(f"gitdir: {administration}\n".encode(errors="surrogateescape"))
@@ -135,7 +135,7 @@ class Repository:
             return None
         value = self._loose_blob(name)
         if value is None:
-            with self._opened() as repository:
+            with self.opened() as repository:
                 value = repository[repository.references[name].target].read_raw()
         try:
             return value.decode()
@@ -148,13 +148,13 @@ class Repository:
         Raises:
             GitError: it cannot be written.
         """
-        with self._opened() as repository:
+        with self.opened() as repository:
             blob = repository.create_blob(value.encode())
             repository.references.create(f"refs/litany/{kind}/{agent}", blob, force=True)
 
     def drop_mark(self, kind: str, agent: str) -> None:
         """Take a mark away; one that is not there is no error."""
-        with self._opened() as repository:
+        with self.opened() as repository:
             name = f"refs/litany/{kind}/{agent}"
             if name in repository.references:
                 repository.references.delete(name)
@@ -185,8 +185,9 @@ class Repository:
         return content[header.end() :] if header else None
 
     @contextmanager
-    def _opened(self) -> Iterator[pygit2.Repository]:
-        with _blamed(self.path):
+    def opened(self) -> Iterator[pygit2.Repository]:
+        """The repository itself, for the length of a block; what git raises in it becomes a `GitError`."""
+        with blamed(self.path):
             import pygit2  # noqa: PLC0415 - see the top of the file
 
             repository = pygit2.Repository(str(self.path), pygit2.enums.RepositoryOpenFlag.NO_SEARCH)
@@ -197,7 +198,7 @@ class Repository:
 
 
 @contextmanager
-def _blamed(path: Path) -> Iterator[None]:
+def blamed(path: Path) -> Iterator[None]:
     """Turn whatever git or the file system raises into one line that names the repository."""
     import pygit2  # noqa: PLC0415 - see the top of the file
 
