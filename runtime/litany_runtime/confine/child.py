@@ -15,6 +15,7 @@ from __future__ import annotations
 import errno
 import functools
 import os
+import signal
 import stat
 from enum import Enum
 from functools import partial
@@ -80,11 +81,18 @@ class Script:
         self._before = [
             _Line(kernel.setsid, _SUCCEED, Layer.PLATFORM, "setsid"),
             *(_mounts(entered, child, name, git) if full else ()),
-            *(() if here is None else _access(here, child)),
+            *(() if here is None else _access(here, child, entered.uid)),
             _Line(partial(kernel.chdir, os.fsencode(here or "/")), _SUCCEED, Layer.WORKTREE, "chdir"),
             *((_own_user_namespace(),) if full else ()),
             *_limits(entered, child),
             *(() if entered.plan.isolation is Isolation.POLICY else _drop(full=full)),
+            # Where no pid namespace ends it with its zygote. Last: a change of credentials forgets it.
+            _Line(
+                partial(kernel.prctl, kernel.PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0),
+                _SUCCEED,
+                Layer.PLATFORM,
+                "prctl",
+            ),
         ]
         self._ruleset = None
         self._rules: list[tuple[Callable[..., int], bytes]] = []
@@ -224,14 +232,14 @@ def _read_link(path: bytes) -> Callable[..., int]:
     return partial(kernel.readlink, path, kernel.SCRATCH, kernel.SCRATCH_BYTES)
 
 
-def _access(here: str, child: ChildPlan) -> Iterator[_Line]:
+def _access(here: str, child: ChildPlan, uid: int) -> Iterator[_Line]:
     """Refuse early, and in words, what would be a program's baffling PermissionError later."""
     path = os.fsencode(here)
     # In isolation `kernel` the path is the host's, and a symbolic link in its place would be followed.
     yield _Line(_read_link(path), (errno.EINVAL,), Layer.WORKTREE, f"looking whether {here} is a folder")
     need = os.R_OK | os.X_OK | (os.W_OK if child.files is FilePolicy.WRITE else 0)
     access = partial(kernel.access, path, need)
-    yield _Line(access, _SUCCEED, Layer.WORKTREE, f"access to {child.worktree} ({child.files.value})")
+    yield _Line(access, _SUCCEED, Layer.WORKTREE, f"access to {child.worktree} as user {uid}")
 
 
 def _own_user_namespace() -> _Line:

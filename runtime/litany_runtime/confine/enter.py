@@ -13,9 +13,7 @@ takes that back.
 
 from __future__ import annotations
 
-import contextlib
 import os
-import platform
 import select
 import signal
 import sys
@@ -53,6 +51,7 @@ class Entered:
     Attributes:
         plan: what was asked.
         pid: the zygote's pid, as its children see it.
+        uid: the user that programs are outside.
         layers: the layers that its children hold, once confined, by name.
         baseline: what a child maps before its program does anything.
         ruleset: what Landlock is to handle, or None.
@@ -61,6 +60,7 @@ class Entered:
 
     plan: ZygotePlan
     pid: int
+    uid: int
     layers: tuple[str, ...]
     baseline: Baseline
     ruleset: Ruleset | None
@@ -94,7 +94,7 @@ def enter(plan: ZygotePlan) -> Entered:
     rlimits.prepare()
     if plan.isolation is Isolation.POLICY:
         baseline = rlimits.measure(rlimits.open_statm(), counts_threads=False)
-        return Entered(plan, os.getpid(), (Layer.RLIMITS.value,), baseline, None, None)
+        return Entered(plan, os.getpid(), os.getuid(), (Layer.RLIMITS.value,), baseline, None, None)
     full = plan.isolation is Isolation.FULL
     ruleset = filters = None
     if Layer.LANDLOCK not in plan.without:
@@ -103,14 +103,17 @@ def enter(plan: ZygotePlan) -> Entered:
             landlock.usable_abi(plan.landlock_abi), readable, [mounts.TMP] if full else []
         )
     if Layer.SECCOMP not in plan.without:
-        filters = seccomp.assemble(platform.machine(), private_root=full)
-    layers, statm = _enter_namespaces(plan) if full else _enter_in_place(plan)
+        filters = seccomp.assemble(kernel.MACHINE, private_root=full)
+    with layer(Layer.WORKTREE):
+        who = identity.choose(None if plan.worktrees is None else str(plan.worktrees))
+    layers, statm = _enter_namespaces(plan, who) if full else _enter_in_place(plan, who)
     identity.forbid_new_privileges()
     must(kernel.prctl(kernel.PR_SET_DUMPABLE, 0, 0, 0, 0), Layer.CAPABILITIES, "prctl")
     baseline = rlimits.measure(statm, counts_threads=full)
     if filters is not None:
         must(filters.zygote.load(os.getpid()), Layer.SECCOMP, "seccomp")
-    return Entered(plan, os.getpid(), _names(layers, ruleset, filters), baseline, ruleset, filters)
+    names = _names(layers, ruleset, filters)
+    return Entered(plan, os.getpid(), who.uid, names, baseline, ruleset, filters)
 
 
 def _names(layers: tuple[Layer, ...], ruleset: Ruleset | None, filters: Filters | None) -> tuple[str, ...]:
@@ -135,19 +138,20 @@ def _check_platform(isolation: Isolation) -> None:
     if not seccomp.machine_is_known():
         raise ConfinementError(
             Layer.PLATFORM,
-            f"the system call table has no numbers for {platform.machine()}",
+            f"the system call table has no numbers for {kernel.MACHINE}",
             "Use x86_64 or aarch64",
         )
 
 
 def _come_clean(supervisor: int | None) -> None:
-    """Leave behind what a process inherits: session and terminal, umask, signal mask, working directory."""
+    """Leave behind what a process inherits: session and terminal, environment, umask, signal mask, folder."""
     if sys.platform == "linux":
         _die_with_parent()
         if supervisor is not None and os.getppid() != supervisor:
             os._exit(1)  # it died before it could be watched, and nobody is left to be told
     if os.getpid() != os.getsid(0):
         os.setsid()
+    os.environ.clear()
     os.umask(0o022)
     signal.pthread_sigmask(signal.SIG_SETMASK, [])
     os.chdir("/")
@@ -165,10 +169,8 @@ def _become(who: Identity) -> None:
     must(kernel.prctl(kernel.PR_SET_DUMPABLE, 1, 0, 0, 0), Layer.IDENTITY, "prctl")
 
 
-def _enter_namespaces(plan: ZygotePlan) -> tuple[tuple[Layer, ...], int | None]:
+def _enter_namespaces(plan: ZygotePlan, who: Identity) -> tuple[tuple[Layer, ...], int | None]:
     """Isolation `full`: return in pid 1 of new namespaces, inside the new root."""
-    with layer(Layer.WORKTREE):
-        who = identity.choose(None if plan.worktrees is None else str(plan.worktrees))
     trees = mounts.take_trees(plan, who) if who.drops_root else None
     _become(who)
     must(kernel.unshare(kernel.CLONE_NEWUSER), Layer.USER, "unshare")
@@ -192,6 +194,9 @@ def _enter_namespaces(plan: ZygotePlan) -> tuple[tuple[Layer, ...], int | None]:
     mounts.build_root(trees)
     must(kernel.sethostname(HOSTNAME, len(HOSTNAME)), Layer.UTS, "sethostname")
     must(kernel.setdomainname(b"", 0), Layer.UTS, "setdomainname")
+    if (remembered := sys.modules.get("platform")) is not None:
+        # It keeps the host's name, if anything imported has asked it for the system's.
+        remembered._uname_cache = None  # type: ignore[attr-defined]  # noqa: SLF001
     identity.keep_what_set_up_needs()
     return (Layer.USER, *(name for name, _ in _SPACES), Layer.ROOT), statm
 
@@ -200,16 +205,12 @@ def _stay_behind(pid: int, lifeline: int) -> NoReturn:
     """Wait for pid 1 and end as it did. Holds nothing else open: whoever waits for an end of file gets it."""
     os.closerange(0, lifeline)
     os.closerange(lifeline + 1, os.sysconf("SC_OPEN_MAX"))
-    while True:
-        with contextlib.suppress(InterruptedError):
-            status = os.waitpid(pid, 0)[1]
-            os._exit(128 + os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status))
+    status = os.waitpid(pid, 0)[1]
+    os._exit(128 + os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status))
 
 
-def _enter_in_place(plan: ZygotePlan) -> tuple[tuple[Layer, ...], int | None]:
+def _enter_in_place(plan: ZygotePlan, who: Identity) -> tuple[tuple[Layer, ...], int | None]:
     """Isolation `kernel`: the same process, root given up."""
-    with layer(Layer.WORKTREE):
-        who = identity.choose(None if plan.worktrees is None else str(plan.worktrees))
     if who.drops_root:
         identity.empty_bounding_set()
     _become(who)

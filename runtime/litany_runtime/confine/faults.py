@@ -82,11 +82,11 @@ def explain(name: Layer, error: OSError) -> ConfinementError:
     elif name is Layer.SECCOMP:
         reason = "the kernel lacks CONFIG_SECCOMP_FILTER or an outer filter refuses a second one"
         remedy = "Use a kernel with seccomp filters; there is no opt-down"
-    elif name is Layer.IDENTITY:
-        reason = "root without the right to become another user"
+    elif name in {Layer.IDENTITY, Layer.CAPABILITIES} and error.errno == errno.EPERM:
+        reason = "this is a root without the rights that giving up root takes"
         remedy = "Start litany as an ordinary user"
     elif name is Layer.WORKTREE and error.errno in {errno.EACCES, errno.EROFS}:
-        reason = f"programs run as user {os.getuid()}, never as root, and that user may not"
+        reason = "programs never run as root, and that user may not"
         remedy = "Start litany as the ordinary user who owns the workspace, or give it to one (`chown -R`)"
     else:
         reason, remedy = "", ""

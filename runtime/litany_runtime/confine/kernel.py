@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ctypes
 import os
-import platform
 import struct
 from functools import partial
 from typing import TYPE_CHECKING
@@ -31,7 +30,10 @@ _NUMBERS = {
     "aarch64": {"pivot_root": 41, "capset": 91, "capget": 90, "seccomp": 277, **_SAME_ON_BOTH},
 }
 _NO_SUCH_CALL = -1  # the kernel answers ENOSYS
-_numbers = _NUMBERS.get(platform.machine(), {})
+MACHINE = os.uname().machine
+"""This machine's architecture. Not from `platform`, which would remember the host's name beside it."""
+
+_numbers = _NUMBERS.get(MACHINE, {})
 
 _INT = ctypes.c_int
 _LONG = ctypes.c_ulong

@@ -13,7 +13,6 @@ when it is loaded, to know which it need not ask about later.
 from __future__ import annotations
 
 import ctypes
-import platform
 import struct
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -24,11 +23,11 @@ from litany_runtime.confine.syscalls import (
     NEWEST_NUMBER,
     OWN_PID,
     SETUP,
+    Condition,
     Masked,
     NotAllOf,
     Null,
     OneOf,
-    Test,
 )
 
 if TYPE_CHECKING:
@@ -82,7 +81,7 @@ class _Decision(NamedTuple):
     """
 
     action: int
-    tests: tuple[Test, ...] = ()
+    tests: tuple[Condition, ...] = ()
     refusal: int = _REFUSE
 
 
@@ -124,14 +123,14 @@ class Filters(NamedTuple):
 
 def machine_is_known() -> bool:
     """Whether the tables have this machine's numbers."""
-    return platform.machine() in ARCHITECTURES
+    return kernel.MACHINE in ARCHITECTURES
 
 
 def assemble(machine: str, *, private_root: bool) -> Filters:
     """The filters for one architecture.
 
     Args:
-        machine: `x86_64` or `aarch64`, as `platform.machine()` says.
+        machine: `x86_64` or `aarch64`, as `kernel.MACHINE` says.
         private_root: whether the program has a root of its own (isolation `full`).
     """
     first: dict[int, _Decision] = {}
@@ -219,7 +218,7 @@ def _blocks(decisions: Iterable[_Decision]) -> list[_Line]:
     return lines
 
 
-def _test(test: Test, passed: _Target, failed: str) -> list[_Step]:
+def _test(test: Condition, passed: _Target, failed: str) -> list[_Step]:
     """The steps of one test; `passed` is a label, or 0 to go on after the last step."""
     low = _ARGUMENTS + 8 * test.argument  # both architectures are little-endian
     if isinstance(test, OneOf):

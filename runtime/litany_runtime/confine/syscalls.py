@@ -45,7 +45,7 @@ class Null(NamedTuple):
     argument: int
 
 
-Test = OneOf | Masked | NotAllOf | Null
+Condition = OneOf | Masked | NotAllOf | Null
 
 
 class Call(NamedTuple):
@@ -67,7 +67,7 @@ class Call(NamedTuple):
     x86_64: int | None
     aarch64: int | None
     why: str
-    tests: tuple[Test, ...] = ()
+    tests: tuple[Condition, ...] = ()
     refusal: int = errno.EPERM
     late: bool = False
     private_root: bool = False
