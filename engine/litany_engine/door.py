@@ -99,6 +99,7 @@ class Door:
         call_id: str | None = None,
         deadline: float = math.inf,
         output: Callable[[str, bytes], None] | None = None,
+        judged: Callable[[Verdict], None] | None = None,
     ) -> CallEnd:
         """Make one call.
 
@@ -109,6 +110,8 @@ class Door:
             call_id: an id offered from outside; None and the door mints one.
             deadline: on trio's clock, what the issuer allows; the least of all deadlines counts.
             output: `output(stream, chunk)` gets the tool's output as it comes, from tools that relay it.
+            judged: told what the gates decided, before anything runs; a window parks on a hold. Not called
+                when there was no verdict, which is a fault.
 
         Returns:
             The end, recorded. Nothing is raised for a call that was refused or a tool that failed.
@@ -131,7 +134,7 @@ class Door:
                 if record_fault:
                     capture = faulted(f"{record_fault}. The call was not run.")
                 else:
-                    capture = await self._admit_and_run(running, id_fault, input_fault, output)
+                    capture = await self._admit_and_run(running, id_fault, input_fault, output, judged)
         except BaseException:  # cancelled from outside, or the process is asked to leave
             self._end(running, cut_short(running))
             raise
@@ -180,6 +183,7 @@ class Door:
         id_fault: str,
         input_fault: str,
         output: Callable[[str, bytes], None] | None,
+        judged: Callable[[Verdict], None] | None,
     ) -> Capture:
         call, caller, record = running.call, running.caller, running.record
         arrived = trio.current_time()
@@ -201,6 +205,8 @@ class Door:
             verdict = await _judge(admission)
         except (RecordError, ControlFault) as error:
             return faulted(f"{error}. The call was not run.")
+        if judged is not None:
+            judged(verdict)
         if verdict is not None:
             return Capture(outcome=Outcome.REFUSED, refusal=_as_refusal(verdict, admission))
         assert record is not None  # without one the id gate has refused
