@@ -18,6 +18,7 @@ Reading back is `recorded.py`.
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
 import threading
@@ -168,6 +169,8 @@ class Step:
         try:
             self.tools.mkdir(exist_ok=True)
             self._fd = os.open(self.tools, _FOLDER)
+            # Held by whoever may still write here, and let go by the kernel when the last of them has died.
+            fcntl.flock(self._fd, fcntl.LOCK_SH)
         except OSError as error:
             raise RecordError(f"cannot keep records in {self.tools}: {error.strerror}") from error
         self.close: Callable[[], object] = weakref.finalize(self, os.close, self._fd)
