@@ -31,7 +31,9 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterable
 
     from litany_engine.calls import CallEnd, Tool, ToolCall
+    from litany_engine.driver import Advance, Driver
     from litany_engine.events import Event
+    from litany_engine.window import Answers
     from litany_engine.workspace import Agent
     from litany_runtime.limits import Limits
     from litany_runtime.supervisor import Supervisor
@@ -62,6 +64,7 @@ class OpenWorkspace:
 
             consult = consultant(config.control)
         self._door = Door(deadlines, consult)
+        self._driver: Driver | None = None
 
     async def python(
         self,
@@ -167,7 +170,49 @@ class OpenWorkspace:
         Raises:
             StopError: the id names several calls.
         """
-        return await self._door.stop(selector)
+        # Without a driver no window is open; one that is named stays asleep only if a driver marks it so.
+        if self._driver is None and selector is None:
+            return await self._door.stop(selector)
+        return await self._drives().stop(selector)
+
+    async def window(self, agent: str | None, content: JSON, *, model: str = "model") -> Answers:
+        """Take a reply of the agent's model into its transcript and answer the calls in it, in their order.
+
+        What a dead host left unanswered is settled first. Each result is committed with what its call did to
+        files before the next call begins.
+
+        Args:
+            agent: whose reply it is; the only agent when None.
+            content: the blocks of the reply, as the provider gave them.
+            model: the model's id, for the transcript.
+
+        Returns:
+            The results for the model, and whether the window was completed, stopped or is held.
+
+        Raises:
+            WorkspaceError: there is no such agent.
+            LockHeld: another process, or another task, drives the agent.
+            TranscriptError: the reply cannot stand in a transcript, or the agent is held.
+            GitError: the repository cannot be read or written.
+        """
+        return await self._drives().window(self.agent(agent), content, model)
+
+    async def advance(self, agent: str | None = None) -> Advance:
+        """Settle what a dead host left, ask again about a held call, and deliver what waits in the inbox.
+
+        Args:
+            agent: which agent; the only one when None.
+
+        Returns:
+            What was done, and whether it is the model's turn.
+
+        Raises:
+            WorkspaceError: there is no such agent.
+            LockHeld: another process, or another task, drives the agent.
+            TranscriptError: its transcript cannot be gone on with.
+            GitError: the repository cannot be read or written.
+        """
+        return await self._drives().advance(self.agent(agent))
 
     def running(self) -> tuple[ToolCall, ...]:
         """The calls in flight in this process."""
@@ -196,6 +241,13 @@ class OpenWorkspace:
         if found is None:
             found = self._toolsets[role] = self._tools.granted(self.workspace.config.role(role).grant)
         return found
+
+    def _drives(self) -> Driver:
+        if self._driver is None:
+            from litany_engine.driver import Driver  # noqa: PLC0415  a host without transcripts needs none
+
+            self._driver = Driver(self.workspace, self._door, self._caller)
+        return self._driver
 
     def _caller(self, agent: Agent, step: Step) -> Caller:
         return Caller(

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from litany_engine.calls import CallEnd, Tool
+    from litany_engine.driver import Advance
+    from litany_engine.window import Answers
     from litany_engine.workspace import Workspace
     from litany_runtime.limits import Limits
     from litany_stubs.words import JSON
@@ -65,6 +67,14 @@ class BlockingWorkspace:
     ) -> CallEnd:
         """Make one call as an agent; see `OpenWorkspace.invoke`."""
         return self._wait(lambda: self._opened.invoke(name, arguments, agent=agent, deadline=deadline))
+
+    def window(self, agent: str | None, content: JSON, *, model: str = "model") -> Answers:
+        """Answer the calls of a model's reply; see `OpenWorkspace.window`."""
+        return self._wait(lambda: self._opened.window(agent, content, model=model))
+
+    def advance(self, agent: str | None = None) -> Advance:
+        """Settle what a dead host left and go on; see `OpenWorkspace.advance`."""
+        return self._wait(lambda: self._opened.advance(agent))
 
     def stop(self, selector: str | None = None) -> tuple[str, ...]:
         """Stop what runs, from any thread; see `OpenWorkspace.stop`."""

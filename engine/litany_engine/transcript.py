@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
 _FSYNC = "core.fsyncObjectFiles"
+_DEPOSIT = "Deposit: "
 
 
 class Transcript:
@@ -79,15 +80,34 @@ class Transcript:
             folder = self._messages(repository)
             return [] if folder is None else _read(folder)
 
-    def append_message(self, sender: str, text: str) -> Entry:
+    def append_message(self, sender: str, text: str, deposit: str) -> Entry:
         """Append a message to the agent.
+
+        Args:
+            sender: who sent it.
+            text: what it says.
+            deposit: the name of its deposit, by which `has_taken` knows it again.
 
         Raises:
             TranscriptError: the sender cannot stand in a name.
             GitError: it cannot be committed.
         """
         body = text.encode("utf-8", "replace")
-        return self._append(sender, Side.USER, text, body=body, subject=f"Take a message of {sender}")
+        return self._append(
+            sender, Side.USER, text, body=body, subject=f"Take a message of {sender}\n\n{_DEPOSIT}{deposit}"
+        )
+
+    def has_taken(self, deposit: str) -> bool:
+        """Whether the last entry came of that deposit: its driver died before it could take the file away.
+
+        Raises:
+            GitError: the repository cannot be read.
+        """
+        with self._repository.opened() as repository:
+            import pygit2  # noqa: PLC0415 - see git.py
+
+            message = repository.references[self._branch].peel(pygit2.Commit).message
+        return f"{_DEPOSIT}{deposit}" in message.splitlines()
 
     def append_reply(self, model: str, content: list[JSON], step: int) -> Entry:
         """Append what the model replied, before any of its calls is made.
