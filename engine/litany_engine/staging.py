@@ -81,12 +81,16 @@ class Staged:
         tree: pygit2.Oid = self._index.write_tree()
         return tree
 
-    def keep(self, entry: str, blob: pygit2.Oid) -> None:
-        """Take an entry of the transcript into the index: git in the worktree then shows it as committed."""
+    def keep(self, entry: str) -> None:
+        """Take the worktree's copy of an entry into the index: git there then shows it as committed.
+
+        By its path and not by its blob, so that its times are in the index and it need not be read again.
+        """
         import pygit2  # noqa: PLC0415 - see git.py
 
         with suppress(pygit2.GitError, OSError):  # the index is a cache: the next staging makes it again
-            self._index.add(pygit2.IndexEntry(f"{MESSAGES}/{entry}", blob, pygit2.enums.FileMode.BLOB))
+            self._index.add(f"{MESSAGES}/{entry}")
+        with suppress(pygit2.GitError, OSError):
             self._index.write()
 
     def free(self) -> None:

@@ -45,7 +45,6 @@ if TYPE_CHECKING:
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
-_FSYNC = "core.fsyncObjectFiles"
 _DEPOSIT = "Deposit: "
 
 
@@ -177,7 +176,8 @@ class Transcript:
         with self._repository.opened() as repository:
             import pygit2  # noqa: PLC0415 - see git.py
 
-            self._set_durability(repository)
+            if self._durability == "call":
+                _flush_what_git_writes()
             tip = repository.references[self._branch].peel(pygit2.Commit)
             before = self._messages(repository)
             numbers = [number_of(each.name or "") or 0 for each in before or ()]
@@ -195,7 +195,7 @@ class Transcript:
                     self._branch, author, author, f"{subject}\n{notes}", top.write(), [tip.id]
                 )
                 self._lay(entry.name, body)
-                staged.keep(entry.name, blob)
+                staged.keep(entry.name)
         return entry
 
     @contextmanager
@@ -213,12 +213,6 @@ class Transcript:
         tree = repository.references[self._branch].peel(pygit2.Commit).tree
         folder = tree[MESSAGES] if MESSAGES in tree else None  # noqa: SIM401 - a tree has no `get`
         return folder if isinstance(folder, pygit2.Tree) else None
-
-    def _set_durability(self, repository: pygit2.Repository) -> None:
-        """Have git flush each object and reference, or not; this repository's, not the whole process's."""
-        wanted = self._durability == "call"
-        if ((_FSYNC in repository.config) and repository.config.get_bool(_FSYNC)) != wanted:
-            repository.config[_FSYNC] = wanted
 
     def _lay(self, name: str, body: bytes) -> None:
         """Write an entry's copy into the worktree, through nothing that a program may have put in the way.
@@ -260,3 +254,15 @@ def _read(folder: pygit2.Tree) -> list[Entry]:
     found = [(number, each) for each in folder if (number := number_of(each.name or "")) is not None]
     found.sort(key=lambda numbered: (numbered[0], numbered[1].name))
     return [read_entry(each.name or "", each.read_raw()) for _, each in found]
+
+
+def _flush_what_git_writes() -> None:
+    """Have libgit2 flush every object and reference before it goes on.
+
+    Its switch is the whole process's, so it is never turned off again: a second workspace that does not ask
+    for it pays for the first. The setting of a single repository (core.fsyncObjectFiles) does the same, and
+    has git print a warning at every command that an agent runs.
+    """
+    import pygit2  # noqa: PLC0415 - see git.py
+
+    pygit2.option(pygit2.enums.Option.ENABLE_FSYNC_GITDIR, True)
