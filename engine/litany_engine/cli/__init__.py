@@ -27,6 +27,7 @@ COMMANDS = {
     "show": "show what ran: steps, programs and their calls",
     "replay": "run a recorded program again with its recorded answers",
     "stop": "stop what runs in a workspace",
+    "advance": "settle what a dead process left, and go on with what was held",
     "doctor": "try which layers of confinement hold on this machine",
 }
 """Every command and the line that `litany --help` shows for it."""

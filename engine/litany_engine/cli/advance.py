@@ -1,0 +1,121 @@
+"""Go on with agents after their process died, or after the operator's control has made up its mind.
+
+Calls that a dead process left unanswered are answered with an error, once; records without an end get one; a
+call that was held is put to the control again, and its window goes on if it passes; messages that wait are
+delivered. Without an argument this is done for every agent. Doing it twice changes nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from litany_engine.cli.common import (
+    FAULTED,
+    add_json,
+    add_workspace,
+    refuse_inside_a_call,
+    the_workspace,
+)
+
+if TYPE_CHECKING:
+    import argparse
+
+    from litany_engine.calls import Tool
+    from litany_engine.driver import Advance
+    from litany_engine.workspace import Workspace
+
+EXAMPLE = """\
+example:
+  litany advance              # every agent of the workspace of the current folder
+  litany advance AGENT --tools tools.py
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What `litany advance` takes."""
+    parser.add_argument("agent", metavar="AGENT", nargs="?", help="one agent (default: every one)")
+    add_workspace(parser)
+    parser.add_argument(
+        "--tools",
+        "-t",
+        metavar="FILE.py",
+        type=Path,
+        action="append",
+        default=[],
+        help="a file of @tool functions, for calls that were held; may be given again",
+    )
+    add_json(parser, "one object for each agent, one a line")
+
+
+def main(args: argparse.Namespace) -> int:
+    """Advance, and say what was done."""
+    import trio
+
+    from litany_engine.cli.tool_files import load_tools
+
+    refuse_inside_a_call("an agent is driven from outside")
+    workspace = the_workspace(args)
+    tools = [each for path in args.tools for each in load_tools(path)]
+    agents = [args.agent] if args.agent else workspace.agents()
+    failed = False
+    for done, fault in trio.run(_advance, workspace, agents, tools):
+        if fault:
+            failed = True
+            print(f"litany: {fault}", file=sys.stderr)
+        elif args.json:
+            print(json.dumps(_as_json(done)))
+        else:
+            print(_as_text(done))
+    return FAULTED if failed else 0
+
+
+async def _advance(workspace: Workspace, agents: list[str], tools: list[Tool]) -> list[tuple[Any, str]]:
+    from litany_engine.api import open_workspace
+    from litany_engine.entries import TranscriptError
+    from litany_engine.git import GitError
+    from litany_engine.lock import LockHeld
+    from litany_engine.records import RecordError
+
+    done: list[tuple[Any, str]] = []
+    async with open_workspace(workspace, tools=tools) as ws:
+        for agent in agents:
+            try:
+                done.append((await ws.advance(agent), ""))
+            except (LockHeld, TranscriptError, GitError, RecordError) as error:
+                done.append((None, str(error)))  # one agent's trouble is not another's
+    return done
+
+
+def _as_json(done: Advance) -> dict[str, Any]:
+    answers = done.answers
+    return {
+        "agent": done.agent,
+        "settled": [each.tool_use_id for each in done.settled],
+        "records": [path.name for path in done.records],
+        "answered": [each.tool_use_id for each in answers.results] if answers else [],
+        "window": answers and answers.end,
+        "delivered": done.delivered,
+        "held": done.held,
+        "due": done.due,
+    }
+
+
+def _as_text(done: Advance) -> str:
+    facts = []
+    if done.settled:
+        ids = ", ".join(each.tool_use_id for each in done.settled)
+        facts.append(f"settled {ids}: the process that was to answer died")
+    if done.records:
+        facts.append(f"completed {len(done.records)} records")
+    if done.answers is not None and done.answers.results:
+        facts.append(f"answered {', '.join(each.tool_use_id for each in done.answers.results)}")
+    if done.delivered:
+        facts.append(f"delivered {done.delivered} messages")
+    if done.held:
+        facts.append(f"held: {done.held}")
+    elif done.due:
+        facts.append("it is the model's turn")
+    return f"{done.agent}: {'; '.join(facts) or 'nothing to do'}"
