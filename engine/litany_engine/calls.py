@@ -5,10 +5,11 @@ Pure data. The sequence of gates is `door.py`; what a finished call leaves on di
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 
+from litany_engine.definitions import Traits
 from litany_runtime.outcome import Outcome, Usage
 from litany_stubs.words import JSON, Refusal, ToolDeclaration
 
@@ -46,6 +47,7 @@ class Capture:
         usage: set by an executor that ran a program or process and measured it.
         reason: what ended the work, when `outcome` is set.
         refusal: set with `outcome=refused` by an executor that would not start (a program's policy).
+        retryable: this failure may not happen again; meaningless without `Traits.max_retries`.
     """
 
     stdout: bytes = b""
@@ -56,6 +58,7 @@ class Capture:
     usage: Usage | None = None
     reason: str = ""
     refusal: Refusal | None = None
+    retryable: bool = False
 
     @classmethod
     def failed(cls, message: str) -> Capture:
@@ -109,12 +112,14 @@ class Tool:
         composes: True for a tool that runs programs; a program may not call it (depth).
         deadline_s: reads from a checked input the seconds that the call itself asks for, or None when it asks
             for nothing; it may shorten what the operator allows, never lengthen it.
+        traits: what it says of itself besides.
     """
 
     declaration: ToolDeclaration
     execute: Executor
     composes: bool = False
     deadline_s: Callable[[JSON], float | None] | None = None
+    traits: Traits = field(default_factory=Traits)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,12 +14,11 @@ The program's name is looked at in the same two ways: `rm` surely is only `rm`, 
 
 from __future__ import annotations
 
-import re
 import shlex
 from dataclasses import dataclass
-from fnmatch import translate
-from functools import cache
 from typing import TYPE_CHECKING
+
+from litany_engine.globs import glob
 
 if TYPE_CHECKING:
     from litany_engine.command_line import Command, CommandLine
@@ -108,9 +107,4 @@ def _word(pattern: str, word: Word, *, sure: bool, first: bool) -> bool:
         # Any one word is what a lone star asks for, known or not; but no name that nobody knows is allowed.
         return not sure or (pattern == "*" and not first)
     names = [word.text, word.text.rpartition("/")[2]] if first and not sure else [word.text]
-    return any(_glob(pattern).match(each) for each in names)
-
-
-@cache
-def _glob(pattern: str) -> re.Pattern[str]:
-    return re.compile(translate(pattern))
+    return any(glob(pattern, each) for each in names)

@@ -16,7 +16,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
+from litany_engine.budget_limits import Budgets
 from litany_engine.records import Durability
+from litany_engine.rules import Action, Rule, Rules
+from litany_engine.rules_config import RuleFault, read_rules
 from litany_engine.settings import SETTINGS, Setting
 from litany_engine.toml_lines import line_of
 from litany_runtime.limits import KIB, LimitError, Limits
@@ -72,6 +75,19 @@ class ControlConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class HoldConfig:
+    """What happens while a call waits for the operator.
+
+    Attributes:
+        patience_s: seconds until silence becomes a refusal.
+        pause_clock: whether the deadlines of a program stand still meanwhile.
+    """
+
+    patience_s: float = 600.0
+    pause_clock: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Config:
     """A workspace's configuration.
 
@@ -86,6 +102,10 @@ class Config:
         output_tail_bytes: what it sees from the end.
         descriptors: files and folders of tool descriptors, absolute.
         control: the adjudicator, or None.
+        rules: the operator's rules.
+        budgets: what may be used in all.
+        hold: what happens while a call waits for the operator.
+        concurrency: inner calls of one agent at once.
         roles: by name; ask `role`, which knows the default one.
     """
 
@@ -99,6 +119,10 @@ class Config:
     output_tail_bytes: int = 2048
     descriptors: tuple[Path, ...] = ()
     control: ControlConfig | None = None
+    rules: Rules = field(default_factory=Rules)
+    budgets: Budgets = field(default_factory=Budgets)
+    hold: HoldConfig = field(default_factory=HoldConfig)
+    concurrency: int = 8
     roles: Mapping[str, Role] = field(default_factory=lambda: MappingProxyType({}))
 
     def role(self, name: str) -> Role:
@@ -164,10 +188,11 @@ class _Reader:
     def config(self, document: dict[str, JSON]) -> Config:
         tables = sorted({each.table.split(".")[0] for each in SETTINGS if each.table})
         top = self.read(document, "", (), more=tables)
-        deadline, limits, output, tools, control = (
+        deadline, limits, output, tools, control, hold, budgets = (
             self.read(self.table(document, name), name, (name,))
-            for name in ("deadline", "limits", "output", "tools", "control")
+            for name in ("deadline", "limits", "output", "tools", "control", "hold", "budgets")
         )
+        unmatched = Action(top.pop("unmatched", "allow"))
         return Config(
             **top,
             **self.deadline(deadline),
@@ -175,6 +200,9 @@ class _Reader:
             limits=self.limits(limits),
             descriptors=tuple(self.path.parent / each for each in tools.get("descriptors", ())),
             control=self.control(control),
+            rules=Rules(self.rules(document), unmatched),
+            budgets=Budgets(**budgets),
+            hold=HoldConfig(**{_HOLD_FIELDS[key]: value for key, value in hold.items()}),
             roles=self.roles(self.table(document, "roles")),
         )
 
@@ -205,6 +233,12 @@ class _Reader:
         if "/" in program:
             program = str(self.path.parent / program)
         return ControlConfig((program, *arguments), *([given["deadline"]] if "deadline" in given else []))
+
+    def rules(self, document: dict[str, JSON]) -> tuple[Rule, ...]:
+        try:
+            return read_rules(document.get("rules", []), self.text, self.path)
+        except RuleFault as fault:
+            raise ConfigError(str(fault)) from fault
 
     def roles(self, document: dict[str, JSON]) -> Mapping[str, Role]:
         roles = {}
@@ -247,6 +281,8 @@ class _Reader:
         where = f"{self.path}:{line}" if line else str(self.path)
         return ConfigError(f"{where}: {'.'.join(_shown_key(each) for each in key)}: {cause}")
 
+
+_HOLD_FIELDS = {"patience": "patience_s", "pause_clock": "pause_clock"}
 
 LIMIT_FIELDS = {each.removesuffix("_bytes").removesuffix("_s"): each for each in Limits.__dataclass_fields__}
 """From a key of [limits] to the field of `Limits`: the value has the unit, so the key does not repeat it."""

@@ -58,6 +58,13 @@ def texts(what: str, accepts: Callable[[str], bool] = bool) -> Callable[[JSON], 
     return read
 
 
+def boolean(value: JSON) -> bool:
+    """Read true or false."""
+    if not isinstance(value, bool):
+        raise ValueError(f"{shown(value)} is not accepted; write true or false")
+    return value
+
+
 def module_name(text: str) -> bool:
     """Whether a text can stand after `import`."""
     return bool(_MODULE.fullmatch(text))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from litany_engine.setting_values import (
     argv,
+    boolean,
     count,
     duration,
     isolation,
@@ -63,6 +64,10 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("", "modules", texts("module names", module_name), "[]",
             "Modules that programs may import besides the curated standard library. Each is code that you "
             "trust with all that a program may do: its functions are not policed.", '["numpy"]'),
+    Setting("", "concurrency", count(1), "8",
+            "How many inner calls of an agent run at once; of tools that are not safe beside others, one."),
+    Setting("", "unmatched", one_of("allow", "ask", "deny"), '"allow"',
+            "What becomes of a call that none of the [[rules]] applies to."),
 
     Setting("deadline", "maximum", duration, '"10m"', "No call runs longer, whatever anybody asks for."),
     Setting("deadline", "default", duration, '"2m"', "How long a call may run that asks for nothing itself."),
@@ -95,6 +100,41 @@ SETTINGS: tuple[Setting, ...] = (
             "slash is relative to the workspace. If it fails in any way, nothing runs.", '["./control.py"]'),
     Setting("control", "deadline", duration, '"30s"', "How long it may take to answer."),
 
+    Setting("hold", "patience", duration, '"10m"',
+            "How long a program waits for your answer; when it is over, the call is refused."),
+    Setting("hold", "pause_clock", boolean, "false",
+            "Whether the deadlines of a program stand still while it waits for you."),
+
+    Setting("budgets", "program_calls", count(0), None, "Calls made by one program.", "1000"),
+    Setting("budgets", "program_pending", count(0), None, "Calls of one program in flight at once.", "32"),
+    Setting("budgets", "program_bytes_in", parse_size, None, "Inputs of one program's calls.", '"16 MiB"'),
+    Setting("budgets", "program_bytes_out", parse_size, None, "Results of one program's calls.", '"64 MiB"'),
+    Setting("budgets", "agent_calls", count(0), None, "Calls of one agent, for good.", "100000"),
+    Setting("budgets", "agent_pending", count(0), None, "Calls of one agent in flight at once.", "64"),
+    Setting("budgets", "agent_bytes_in", parse_size, None, "Inputs of one agent's calls.", '"1024 MiB"'),
+    Setting("budgets", "agent_bytes_out", parse_size, None, "Results of one agent's calls.", '"4096 MiB"'),
+    Setting("budgets", "tree_calls", count(0), None, "Calls of an agent and all its descendants.", "1000000"),
+    Setting("budgets", "tree_pending", count(0), None, "Calls of all of them in flight at once.", "128"),
+    Setting("budgets", "tree_bytes_in", parse_size, None, "Inputs of all their calls.", '"4096 MiB"'),
+    Setting("budgets", "tree_bytes_out", parse_size, None, "Results of all their calls.", '"16384 MiB"'),
+
+    Setting("rules", "action", one_of("allow", "deny", "ask"), None,
+            "What the rule decides. A deny rule that applies always wins, wherever it stands; else the first "
+            "allow or ask rule that applies decides. ask holds the call for your answer (`litany holds`).",
+            '"deny"'),
+    Setting("rules", "tool", str, '"*"', "A tool's name, or a pattern with * over names.", '"bash"'),
+    Setting("rules", "command", str, None,
+            "A pattern over each command of a command line, word by word; ** is any number of words. What a "
+            "line runs that cannot be told for certain matches every deny and ask, and no allow.",
+            '"git push ** --force **"'),
+    Setting("rules", "path", str, None,
+            "A pattern over where a path really leads: inside the agent's worktree, or absolute.",
+            '"**/*.env"'),
+    Setting("rules", "outside", boolean, None, "Whether a path leads out of the agent's worktree.", "true"),
+    Setting("rules", "arguments", dict, None, "Patterns over arguments, by name.",
+            '{ branch = "release/*" }'),
+    Setting("rules", "reason", str, None, "Told to whoever is refused or asked.", '"history is shared"'),
+
     Setting("roles.NAME", "grant", texts("tool names"), None,
             "The tools that agents of this role may call. Absent: every tool. Empty: none.",
             '["python", "bash", "read_file", "apply_patch", "read_tool_output"]'),
@@ -112,9 +152,18 @@ _INTRODUCTIONS = {
     "output": "What the model sees of a call's output at once; `read_tool_output` pages the rest.",
     "tools": "Tools besides the built-in ones.",
     "control": "Your own say on each call.",
+    "hold": "What happens while a call is held for your answer.",
+    "budgets": "What may be used in all. Absent: no budget. 0: nothing. Used is used: neither a failure nor "
+    "a restart gives anything back.",
+    "rules": "Your rules on calls, in this order; one table for each, as many as you like. All conditions of "
+    "a rule must hold.",
     "roles.NAME": "One table for each role, named as you like. An agent's role is fixed when added; the "
     'first agent\'s is "default", which exists even when it is not written here.',
 }
+
+
+_HEADERS = {"roles.NAME": "# [roles.default]", "rules": "# [[rules]]"}
+"""Headers that are commented out as well: an empty table there would mean something."""
 
 
 def default_toml() -> str:
@@ -124,7 +173,7 @@ def default_toml() -> str:
     for each in SETTINGS:
         if each.table != table:
             table = each.table
-            header = "# [roles.default]" if table == "roles.NAME" else f"[{table}]"
+            header = _HEADERS.get(table, f"[{table}]")
             lines += ["", "", *_comment(_INTRODUCTIONS[table]), header]
         example = f"  # for example {each.example}" if each.default and each.example else ""
         lines += ["", *_comment(each.meaning), f"# {each.key} = {each.default or each.example}{example}"]
