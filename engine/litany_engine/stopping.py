@@ -148,12 +148,14 @@ async def _answer(stream: Any, stop: Callable[[str | None], Awaitable[tuple[str,
                     stream, (), 'the request must be one line of JSON: {"stop": "<agent or call>" or null}'
                 )
                 return
-            try:
-                stopped = await stop(selector)
-            except StopError as error:
-                await _say(stream, (), str(error))
-            else:
-                await _say(stream, stopped, None)
+            # Shielded: a workspace often closes once its calls have ended, and the answer is still owed.
+            with trio.move_on_after(ANSWER_S, shield=True):
+                try:
+                    stopped = await stop(selector)
+                except StopError as error:
+                    await _say(stream, (), str(error))
+                else:
+                    await _say(stream, stopped, None)
 
 
 async def _say(stream: trio.SocketStream, stopped: tuple[str, ...], error: str | None) -> None:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import cli_kit
 from litany_engine.cli import COMMANDS
 from litany_engine.new_workspace import init_workspace
 
@@ -27,30 +28,9 @@ def place(tmp_path: Path) -> Path:
     return workspace.root
 
 
-def environment(tmp_path: Path) -> dict[str, str]:
-    kept = {key: value for key, value in os.environ.items() if not key.startswith("LITANY_")}
-    return kept | {"XDG_STATE_HOME": str(tmp_path / "state")}
-
-
 @pytest.fixture
 def litany(tmp_path: Path, place: Path) -> Litany:
-    def run(
-        *arguments: str, stdin: str | bytes = "", cwd: Path = place, env: dict[str, str] | None = None
-    ) -> subprocess.CompletedProcess[str]:
-        done = subprocess.run(
-            [sys.executable, "-m", "litany_engine", *arguments],
-            check=False,
-            input=stdin.encode() if isinstance(stdin, str) else stdin,
-            capture_output=True,
-            cwd=cwd,
-            env=environment(tmp_path) | (env or {}),
-            timeout=60,
-        )
-        text = [stream.decode(errors="replace") for stream in (done.stdout, done.stderr)]
-        assert "Traceback" not in text[1]
-        return subprocess.CompletedProcess(done.args, done.returncode, *text)
-
-    return run
+    return partial(cli_kit.litany, cwd=place, state=tmp_path / "state")
 
 
 def block(name: str, arguments: Any = None, **more: Any) -> str:
@@ -407,13 +387,7 @@ def test_init_says_what_is_where_and_leaves_files_alone(litany: Litany, tmp_path
 def test_stop_ends_a_call_of_another_process_and_waits_for_its_record(
     litany: Litany, place: Path, tmp_path: Path
 ) -> None:
-    with subprocess.Popen(
-        [sys.executable, "-m", "litany_engine", "invoke"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        cwd=place,
-        env=environment(tmp_path),
-    ) as running:
+    with cli_kit.start("invoke", cwd=place, state=tmp_path / "state") as running:
         assert running.stdin is not None
         running.stdin.write(block("bash", {"command": "echo begun; touch begun; sleep 100"}).encode())
         running.stdin.close()
@@ -430,13 +404,7 @@ def test_stop_ends_a_call_of_another_process_and_waits_for_its_record(
 
 
 def test_a_signal_is_a_stop(place: Path, tmp_path: Path) -> None:
-    with subprocess.Popen(
-        [sys.executable, "-m", "litany_engine", "invoke"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        cwd=place,
-        env=environment(tmp_path),
-    ) as running:
+    with cli_kit.start("invoke", cwd=place, state=tmp_path / "state") as running:
         assert running.stdin is not None
         assert running.stdout is not None
         running.stdin.write(block("bash", {"command": "echo begun; touch begun; sleep 100"}).encode())
@@ -454,6 +422,6 @@ def test_show_into_a_closed_pipe_is_quiet(litany: Litany, place: Path, tmp_path:
     litany("tool", "bash", "--input", '{"command": "seq 100000"}')
     command = f"{sys.executable} -m litany_engine show call_1 --json | head -c 10"
     done = subprocess.run(
-        ["sh", "-c", command], cwd=place, env=environment(tmp_path), capture_output=True, check=True
+        ["sh", "-c", command], cwd=place, env=cli_kit.environment(tmp_path), capture_output=True, check=True
     )
     assert done.stderr == b""

@@ -69,13 +69,43 @@ def test_an_ambiguous_selector_is_told_back_in_words(tmp_path: Path) -> None:
 
 
 def test_a_process_that_does_not_answer_is_named_in_bounded_time(tmp_path: Path) -> None:
-    async def stop(selector: str | None) -> tuple[str, ...]:
-        await trio.sleep_forever()
-        raise AssertionError
+    async def main() -> list[Stopped]:
+        told = trio.Event()
 
-    (answer,) = exchange(tmp_path, None, stop, answer_s=0.05)
+        async def stop(selector: str | None) -> tuple[str, ...]:
+            await told.wait()
+            return ()
+
+        async with trio.open_nursery() as nursery:
+            await nursery.start(serve_stops, tmp_path, stop)
+            answers = await stop_running(tmp_path, None, answer_s=0.05)
+            told.set()
+            nursery.cancel_scope.cancel()
+        return answers
+
+    (answer,) = trio.run(main)
     assert str(os.getpid()) in answer.error
     assert "not ended" in answer.error
+
+
+def test_the_answer_is_given_though_the_workspace_closes_with_the_last_call(tmp_path: Path) -> None:
+    async def main() -> list[Stopped]:
+        answers: list[Stopped] = []
+        async with trio.open_nursery() as asking, trio.open_nursery() as serving:
+
+            async def stop(selector: str | None) -> tuple[str, ...]:
+                serving.cancel_scope.cancel()  # what ends the call ends the host's reason to stay
+                await trio.sleep(0.05)
+                return ("T",)
+
+            async def ask() -> None:
+                answers.extend(await stop_running(tmp_path, None))
+
+            await serving.start(serve_stops, tmp_path, stop)
+            asking.start_soon(ask)
+        return answers
+
+    assert trio.run(main) == [Stopped(os.getpid(), ("T",))]
 
 
 def test_garbage_on_the_socket_is_answered_and_harms_nothing(tmp_path: Path) -> None:

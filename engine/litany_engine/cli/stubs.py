@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from litany_engine.cli.common import add_agent, add_workspace, the_agent, the_toolset, the_workspace
+from litany_engine.environment import AGENT_VARIABLE, WORKSPACE_VARIABLE
 
 if TYPE_CHECKING:
     import argparse
@@ -13,7 +15,7 @@ if TYPE_CHECKING:
 EXAMPLE = """\
 example:
   litany stubs | less         # read it
-  litany stubs -o lib         # import it outside the sandbox: PYTHONPATH=lib python program.py
+  litany stubs -o lib         # to import it outside the sandbox; its calls go through the real door
 """
 
 
@@ -28,11 +30,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """Write it."""
-    tools = the_toolset(the_workspace(args), the_agent(args))
+    workspace, agent = the_workspace(args), the_agent(args)
+    tools = the_toolset(workspace, agent)
     if args.output is None:
         print(tools.stubs(), end="")
-    else:
-        from litany_stubs.render import write_stubs
+        return 0
+    from litany_stubs.render import write_stubs
 
-        print(write_stubs(tools.declarations(), args.output))
+    variables = {
+        "PYTHONPATH": args.output.absolute(),
+        WORKSPACE_VARIABLE: workspace.root,
+        AGENT_VARIABLE: workspace.agent(agent).id,
+    }
+    print(f"wrote {write_stubs(tools.declarations(), args.output)}; outside the sandbox it is imported with")
+    print("export", *(f"{name}={shlex.quote(str(value))}" for name, value in variables.items()))
     return 0

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import queue
-import sys
 import threading
 import time
 from typing import TYPE_CHECKING, Self
@@ -127,9 +126,17 @@ class LiveLine:
         text = f"… {show_duration(self._drawn - self._started)}, {self._ended} calls done"
         text += f", in flight: {shown}" if shown else ""
         text += f" | {self._report}" if self._report else ""
-        width = os.get_terminal_size(2).columns - 1 if sys.stderr.isatty() else 79
+        width = max(_columns() - 1, 1)
         plain = "".join(each if each.isprintable() else "?" for each in text)
         self._terminal.sketch(plain[:width].encode("utf-8", "replace"))
+
+
+def _columns() -> int:
+    """The terminal's width; one that does not say has 80."""
+    try:
+        return os.get_terminal_size(2).columns or 80
+    except OSError:
+        return 80
 
 
 def _write(descriptor: int, data: bytes) -> None:

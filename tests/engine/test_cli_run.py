@@ -1,0 +1,415 @@
+"""`litany run` from outside: what it prints where, how it ends, what it leaves."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import psutil
+import pygit2
+import pytest
+
+from cli_kit import litany, start
+from litany_engine.new_workspace import init_workspace
+
+ROOT = Path(__file__).parents[2]
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    """A workspace with one agent, `a`."""
+    return init_workspace(tmp_path / "ws", agent="a").root
+
+
+@pytest.fixture
+def state(tmp_path: Path) -> Path:
+    return tmp_path / "state"
+
+
+@pytest.fixture
+def run(place: Path, state: Path) -> Run:
+    return partial(litany, "run", cwd=place, state=state)
+
+
+def last_line(stderr: str) -> str:
+    return stderr.splitlines()[-1]
+
+
+def test_a_run_prints_what_the_program_prints_and_one_line_at_the_end(run: Run, place: Path) -> None:
+    done = run(
+        "-",
+        stdin="import sys, litany_tools\nprint('out')\nprint('err', file=sys.stderr)\nlitany_tools.bash(command='true')",
+    )
+    assert (done.returncode, done.stdout) == (0, "out\n")
+    assert done.stderr.startswith("err\n")
+    assert re.fullmatch(
+        rf"litany: completed \(exit 0\) in [0-9.]+ m?s, 1 call, record {place}/steps/a/001/tools/call_1",
+        last_line(done.stderr),
+    )
+
+
+def test_a_program_file_is_run_and_named_in_its_traceback(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "p.py").write_text(
+        "# coding: latin-1\nprint('é')\nraise ValueError('why')\n", encoding="latin-1"
+    )
+    done = run(str(tmp_path / "p.py"))
+    assert (done.returncode, done.stdout) == (1, "é\n")
+    assert "raise ValueError('why')" in done.stderr
+    assert "failed (exit 1)" in last_line(done.stderr)
+
+
+def test_json_is_one_object_and_nothing_else_on_stdout(run: Run, place: Path) -> None:
+    program = "import sys, litany_tools\nprint('out')\nlitany_tools.bash(command='exit 3')\nlitany_tools.invoke('no')\nsys.exit(5)"
+    done = run("-", "--json", stdin=program)
+    assert done.returncode == 5
+    told = json.loads(done.stdout)
+    assert set(told) == {"outcome", "exit_code", "stdout", "stderr", "calls", "usage", "record"}
+    assert (told["outcome"], told["exit_code"], told["stdout"], told["stderr"]) == ("failed", 5, "out\n", "")
+    assert [(call["id"], call["name"], call["outcome"], call["exit_code"]) for call in told["calls"]] == [
+        ("call_1-1", "bash", "failed", 3),
+        ("call_1-2", "no", "refused", 126),
+    ]
+    assert all(call["duration_s"] > 0 for call in told["calls"])
+    assert told["usage"]["calls"] == 2
+    assert told["record"] == str(place / "steps/a/001/tools/call_1")
+    assert done.stderr == ""
+
+
+def test_a_refused_program_is_told_why_and_exits_126(run: Run) -> None:
+    done = run("-", stdin="x = 1\nimport socket\n")
+    assert (done.returncode, done.stdout) == (126, "")
+    assert "policy" in done.stderr
+    assert "program.py:2" in done.stderr
+    told = json.loads(run("-", "--json", stdin="import socket").stdout)
+    assert told["refusal"]["gate"] == "policy"
+
+
+def test_a_deadline_is_kept_and_nothing_is_left_running(place: Path, state: Path) -> None:
+    with start("run", "--deadline", "1s", "-", cwd=place, state=state) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(b"print('begun', flush=True)\nwhile True: pass")
+        process.stdin.close()
+        assert process.stdout.readline() == b"begun\n"
+        began = time.monotonic()
+        children = psutil.Process(process.pid).children(recursive=True)
+        assert children
+        assert process.wait(10) == 124
+        took = time.monotonic() - began
+    _, alive = psutil.wait_procs(children, timeout=5)
+    assert alive == []
+    output = json.loads((place / "steps/a/001/tools/call_1/output.json").read_text())
+    assert (output["outcome"], output["stdout"]) == ("timed_out", "begun\n")
+    assert took < 3  # the call's own clock is in its record; this one has a process to end, too
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_stops_a_program_which_cleans_up(place: Path, state: Path, number: int) -> None:
+    with start("run", "-", cwd=place, state=state) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdin.write(
+            b"import time\ntry:\n    print('begun', flush=True)\n    time.sleep(100)\nfinally:\n    print('cleaned')"
+        )
+        process.stdin.close()
+        assert process.stdout.readline() == b"begun\n"
+        process.send_signal(number)
+        assert process.wait(10) == 143
+        assert process.stdout.read() == b"cleaned\n"
+        assert "stopped (exit 143)" in last_line(process.stderr.read().decode())
+
+
+def test_litany_stop_ends_a_program_of_another_terminal(place: Path, state: Path) -> None:
+    with start("run", "-", cwd=place, state=state) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(b"import time\nprint('begun', flush=True)\ntime.sleep(100)")
+        process.stdin.close()
+        assert process.stdout.readline() == b"begun\n"
+        done = litany("stop", "call_1", cwd=place, state=state)
+        assert (done.returncode, done.stdout) == (0, "stopped: call_1\n")
+        assert process.wait(10) == 143
+
+
+def test_memory_is_bounded_as_asked(run: Run) -> None:
+    program = (
+        "try:\n    x = bytearray(200 << 20)\n    print('had it')\nexcept MemoryError:\n    print('refused')\n"
+    )
+    assert run("-", "--memory", "64 MiB", stdin=program).stdout == "refused\n"
+    assert run("-", "--memory", "512 MiB", stdin=program).stdout == "had it\n"
+
+
+def test_tools_of_a_file_are_there_for_the_run(run: Run, place: Path) -> None:
+    (place / "t.py").write_text(
+        "from litany_engine import tool\n@tool\ndef double(number: int) -> int:\n    'Twice.'\n    return 2 * number\n"
+    )
+    program = "import litany_tools\nprint(litany_tools.double(number=21).data)"
+    assert run("-", "--tools", "t.py", stdin=program).stdout == "42\n"
+    assert run("-", stdin=program).returncode == 1
+
+
+def test_two_agents_are_told_apart_and_one_must_be_named(run: Run, place: Path) -> None:
+    from litany_engine.workspace import open_workspace_at
+
+    open_workspace_at(place).add_agent("b")
+    done = run("-", stdin="print(1)")
+    assert done.returncode == 125
+    assert "a, b" in done.stderr
+    assert run("-", "--agent", "b", stdin="open('f', 'w').write('x')").returncode == 0
+    assert (place / "agents/b/f").exists()
+    assert not (place / "agents/a/f").exists()
+
+
+# -- outside a workspace --------------------------------------------------------------------------------------
+
+LIST = "import os\nprint(sorted(name for name in os.listdir('.') if name != '.git'))\nopen('kept', 'w').write('changed')\n"
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    """A git repository with one tracked file, `kept`, and one that is not."""
+    folder = tmp_path / "repository"
+    repository = pygit2.init_repository(folder)
+    (folder / "kept").write_text("as it was")
+    (folder / "secret").write_text("not tracked")
+    (folder / "sub").mkdir()
+    (folder / "sub" / "inner").write_text("deeper")
+    repository.index.add_all(["kept", "sub/inner"])
+    repository.index.write()
+    return folder
+
+
+def test_outside_a_workspace_a_new_one_is_made_and_its_place_is_told(state: Path, tmp_path: Path) -> None:
+    done = litany("run", "-", cwd=tmp_path, state=state, stdin=LIST)
+    assert done.returncode == 0
+    assert done.stdout == "[]\n"
+    first = done.stderr.splitlines()[0]
+    (made,) = (state / "litany" / "workspaces").iterdir()
+    assert str(made) in first
+    assert litany("show", "--workspace", str(made), cwd=tmp_path, state=state).stdout.count("call_1") == 1
+
+
+def test_a_run_in_a_repository_has_a_copy_of_its_tracked_files(repository: Path, state: Path) -> None:
+    done = litany("run", "-", cwd=repository, state=state, stdin=LIST)
+    assert done.stdout == "['kept', 'sub']\n"
+    assert "2 files that git tracks" in done.stderr
+    assert (repository / "kept").read_text() == "as it was"
+    assert litany("run", "-", cwd=repository / "sub", state=state, stdin=LIST).stdout == "['inner']\n"
+
+
+def test_files_are_copied_from_a_folder_or_not_at_all_when_asked(
+    repository: Path, state: Path, tmp_path: Path
+) -> None:
+    done = litany("run", "-", "--files", str(repository), cwd=tmp_path, state=state, stdin=LIST)
+    assert done.stdout == "['kept', 'secret', 'sub']\n"
+    assert litany("run", "-", "--no-files", cwd=repository, state=state, stdin=LIST).stdout == "[]\n"
+    missing = litany("run", "-", "--files", "none", cwd=tmp_path, state=state, stdin=LIST)
+    assert missing.returncode == 125
+    assert "none" in missing.stderr
+
+
+def test_a_link_out_of_the_folder_is_not_followed(repository: Path, state: Path, tmp_path: Path) -> None:
+    (tmp_path / "outside").write_text("outside")
+    (repository / "link").symlink_to(tmp_path / "outside")
+    done = litany("run", "-", "--files", str(repository), cwd=tmp_path, state=state, stdin=LIST)
+    assert done.stdout == "['kept', 'secret', 'sub']\n"
+
+
+# -- readers of the output ------------------------------------------------------------------------------------
+
+
+def test_a_reader_that_does_not_read_holds_up_no_deadline(place: Path, state: Path) -> None:
+    with start("run", "--deadline", "1s", "-", cwd=place, state=state) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(b"while True: print('x' * 1000)")
+        process.stdin.close()
+        output = place / "steps/a/001/tools/call_1/output.json"
+        until = time.monotonic() + 20
+        while not output.exists():
+            assert time.monotonic() < until
+            time.sleep(0.02)
+        assert json.loads(output.read_text())["duration_s"] < 1.3
+        process.stdout.close()
+        process.wait(10)
+
+
+def test_a_reader_that_leaves_stops_the_program(place: Path, state: Path) -> None:
+    with start("run", "-", cwd=place, state=state) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(b"while True: print('x' * 1000)")
+        process.stdin.close()
+        process.stdout.read(10)
+        process.stdout.close()
+        assert process.wait(20) == 143
+    assert json.loads((place / "steps/a/001/tools/call_1/output.json").read_text())["outcome"] == "stopped"
+
+
+def test_on_a_terminal_a_live_line_shows_calls_in_flight_and_leaves_no_trace(
+    place: Path, state: Path
+) -> None:
+    ours, theirs = pty.openpty()
+    program = b"import litany_tools\nprint('begun', flush=True)\nlitany_tools.bash(command='while [ ! -e go ]; do sleep 0.01; done')"
+    with start("run", "-", cwd=place, state=state, stderr=theirs) as process:
+        os.close(theirs)
+        assert process.stdin is not None
+        process.stdin.write(program)
+        process.stdin.close()
+        shown = b""
+        until = time.monotonic() + 20
+        while b"in flight: 1 bash" not in shown:
+            assert time.monotonic() < until, shown
+            if select.select([ours], [], [], 0.1)[0]:
+                shown += os.read(ours, 65536)
+        (place / "agents/a/go").touch()
+        assert process.wait(10) == 0
+        while True:
+            try:
+                chunk = os.read(ours, 65536)
+            except OSError:  # the other side is closed
+                break
+            if not chunk:
+                break
+            shown += chunk
+    os.close(ours)
+    rest = shown.rpartition(b"\r\x1b[K")[2]
+    assert rest.startswith(b"litany: completed")
+
+
+# -- the examples ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("example", "words"),
+    [
+        ("line_counts", ["folder", "engine", "runtime", "stubs", "all"]),
+        ("join_and_branch", ["NEWS.md: exit code 1", "# Changelog", "refused by the schema gate"]),
+        ("async_fan_out", ["answers: [0, 1, 2, 3, 4]"]),
+        (
+            "patch_after_reading",
+            ["before: ['buy milk', 'write the program', 'call Ann']", "'write the program (done)'"],
+        ),
+    ],
+)
+def test_each_example_runs_as_it_is(state: Path, tmp_path: Path, example: str, words: list[str]) -> None:
+    files = tmp_path / "files"
+    for wing in ("engine", "runtime", "stubs"):
+        shutil.copytree(ROOT / wing, files / wing, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "CHANGELOG.md", files)
+    source = ROOT / "examples" / f"{example}.py"
+    done = litany("run", str(source), "--files", str(files), cwd=tmp_path, state=state)
+    assert done.returncode == 0, done.stderr
+    for word in words:
+        assert word in done.stdout
+    (made,) = (state / "litany" / "workspaces").iterdir()
+    shown = litany("show", "--json", "--workspace", str(made), cwd=tmp_path, state=state)
+    (program,) = json.loads(shown.stdout)["calls"]
+    calls = int(re.search(r", (\d+) calls?, record", done.stderr)[1])  # type: ignore[index]
+    assert len(program["calls"]) == calls > 0
+    record = next(made.glob("steps/*/001/tools/call_1"))
+    assert (record / "program.py").read_bytes() == source.read_bytes()
+    assert {"input.json", "program.py", "litany_tools.py", "output.json"} == {
+        path.name for path in record.iterdir()
+    }
+
+
+@pytest.mark.parametrize(
+    ("script", "words"),
+    [("host", ["ordering ten", "completed, 6 calls"]), ("demo", ["all", "call_1-1 ", "read_file"])],
+)
+def test_the_host_and_the_demo_run_as_they_are(
+    state: Path, tmp_path: Path, script: str, words: list[str]
+) -> None:
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "examples" / f"{script}.py")],
+        check=False,
+        capture_output=True,
+        cwd=tmp_path,
+        env=os.environ | {"XDG_STATE_HOME": str(state)},
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr
+    for word in words:
+        assert word in done.stdout
+
+
+# -- check, describe, replay ----------------------------------------------------------------------------------
+
+
+def test_check_says_what_is_wrong_without_running_anything(place: Path, state: Path) -> None:
+    check = partial(litany, "check", "-", cwd=place, state=state)
+    assert check(stdin="print(1)\n").returncode == 0
+    done = check(stdin="open('made', 'w')\nimport socket\n")
+    assert done.returncode == 126
+    assert done.stdout.startswith("<stdin>:2:")
+    (finding,) = json.loads(check("--json", stdin="x = 1\neval('x')").stdout)
+    assert (finding["file"], finding["line"]) == ("<stdin>", 2)
+    assert set(finding) == {"file", "line", "column", "rule", "message", "hint"}
+    assert not (place / "agents/a/made").exists()
+    assert list((place / "steps/a").iterdir()) == []
+
+
+def test_describe_fits_its_budget(place: Path, state: Path) -> None:
+    describe = partial(litany, "describe", cwd=place, state=state)
+    assert "read_file(" in describe().stdout
+    assert len(describe("--budget", "400").stdout) <= 400
+    assert describe("--budget", "5").returncode == 125
+
+
+def test_replay_of_an_unchanged_program_is_the_same_and_of_a_changed_one_names_the_call(
+    run: Run, place: Path, state: Path, tmp_path: Path
+) -> None:
+    run(
+        "-",
+        stdin="import litany_tools\nfor k in range(3):\n    print(litany_tools.bash(command=f'echo {k} $RANDOM').stdout)\nopen('made', 'w')",
+    )
+    (place / "agents/a/made").unlink()
+    replay = partial(litany, "replay", "call_1", cwd=place, state=state)
+    same = replay()
+    assert same.returncode == 0
+    assert "the same calls (3)" in same.stderr
+    assert same.stdout == json.loads((place / "steps/a/001/tools/call_1/output.json").read_text())["stdout"]
+    assert not (place / "agents/a/made").exists()
+    (tmp_path / "changed.py").write_text(
+        "import litany_tools\nfor k in (0, 7):\n    litany_tools.bash(command=f'echo {k} $RANDOM')\n"
+    )
+    changed = replay(str(tmp_path / "changed.py"))
+    assert changed.returncode == 1
+    assert "call 2 differs" in changed.stderr
+    assert len(list((place / "steps/a").iterdir())) == 1
+    assert [path.name for path in place.iterdir() if path.name.startswith(".replay")] == []
+
+
+def test_stubs_written_to_a_folder_call_the_real_door_from_outside(
+    place: Path, state: Path, tmp_path: Path
+) -> None:
+    done = litany("stubs", "-o", str(tmp_path / "lib"), cwd=place, state=state)
+    assert str(tmp_path / "lib" / "litany_tools.py") in done.stdout
+    variables = done.stdout.splitlines()[-1]  # as told to the user, for a shell
+    assert variables.startswith("export ")
+    program = "import litany_tools; print(litany_tools.bash(command='echo here').stdout)"
+    outside = subprocess.run(
+        ["sh", "-c", f'{variables}; exec {sys.executable} -c "{program}"'],
+        check=False,
+        capture_output=True,
+        cwd=tmp_path,
+        text=True,
+        timeout=60,
+    )
+    assert outside.stdout == "here\n\n", outside.stderr
+    assert (place / "steps/a/001/tools/call_1/output.json").exists()
