@@ -39,12 +39,12 @@ def write(path: str, text: str) -> None:
 
 
 def forbid_user_namespaces() -> None:
-    """Move into a user namespace whose root has set the number of further ones to none."""
+    """Move into a user namespace that allows no further ones."""
     uid, gid = os.getuid(), os.getgid()
     must(libc.unshare(0x10000000))
     write("/proc/self/setgroups", "deny")
-    write("/proc/self/uid_map", f"0 {uid} 1")
-    write("/proc/self/gid_map", f"0 {gid} 1")
+    write("/proc/self/uid_map", f"1000 {uid} 1")
+    write("/proc/self/gid_map", f"1000 {gid} 1")
     write("/proc/sys/user/max_user_namespaces", "0")
 
 

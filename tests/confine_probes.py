@@ -1303,9 +1303,21 @@ def recurse_in_c(f):
 
 @_use
 def see_the_last_childs_tmp(f):
-    found = os.listdir("/tmp")
+    found = os.path.exists("/tmp/left-behind")
     open("/tmp/left-behind", "w").write("x")
     return found
+
+
+@_use
+def read_a_package(f):
+    sys.path.insert(0, f["package"])
+    import planted_package
+
+    return planted_package.WORD, open(f["package"] + "/planted_file.py").read()
+
+
+@_use
+def write_a_package(f): return open(f["package"] + "/planted_package/__init__.py", "a").write("x")
 
 
 @_use

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import os
 import stat
+import sys
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,6 +24,7 @@ AS_ROOT = os.getuid() == 0
 NAMESPACES = {"root", "net", "pid", "user"}
 LANDLOCK = {"landlock", "landlock4", "landlock6"}
 ALWAYS = {"always", "limits"}
+NO_NAMESPACES = (sys.executable, str(Path(__file__).parents[1] / "confine_deny.py"), "no-user-namespaces")
 BOTH = frozenset({Layer.LANDLOCK, Layer.SECCOMP})
 
 
@@ -32,6 +35,7 @@ class Case:
     isolation: Isolation
     stops: frozenset[str]
     plan: dict[str, Any] = field(default_factory=dict)
+    prefix: tuple[str, ...] = ()
     as_root: bool = False
     owner: int | None = None
 
@@ -52,6 +56,7 @@ CASES = {
     "namespaces alone": case(FULL, NAMESPACES, plan={"without": BOTH}),
     "kernel": case(KERNEL, LANDLOCK, {"seccomp"}),
     "kernel, started by root": case(KERNEL, LANDLOCK, {"seccomp"}, as_root=True, owner=NOBODY),
+    "kernel, no user namespaces": case(KERNEL, LANDLOCK, {"seccomp"}, prefix=NO_NAMESPACES),
     "kernel, oldest Landlock": case(KERNEL, {"landlock", "seccomp"}, plan={"landlock_abi": 3}),
     "Landlock alone": case(KERNEL, LANDLOCK, plan={"without": frozenset({Layer.SECCOMP})}),
     "seccomp alone": case(KERNEL, {"seccomp"}, plan={"without": frozenset({Layer.LANDLOCK})}),
@@ -76,7 +81,9 @@ def test_no_probe_gets_through(name: str) -> None:
     owner = each.owner if AS_ROOT and each.owner is not None else (NOBODY if AS_ROOT else None)
     names = each.must_hold()
     with a_host(owner) as host:
-        rows = attack(host, names, as_root=each.as_root, isolation=each.isolation, **each.plan)
+        rows = attack(
+            host, names, as_root=each.as_root, isolation=each.isolation, prefix=each.prefix, **each.plan
+        )
         through = {probe: row for probe, row in rows.items() if row["kind"] != "held"}
         assert not through
         assert host.look() == host.before

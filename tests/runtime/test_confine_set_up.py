@@ -93,7 +93,7 @@ def test_the_process_is_not_root_outside_either() -> None:
 def test_each_child_has_a_tmp_of_its_own() -> None:
     with a_host(USER) as host:
         result = start(host, Task("see_the_last_childs_tmp"), Task("see_the_last_childs_tmp", worktree="two"))
-    assert [row["got"] for row in result.rows if row.get("probe")] == ["[]", "[]"]
+    assert [row["got"] for row in result.rows if row.get("probe")] == ["False", "False"]
 
 
 def test_children_do_not_share_their_random_state_with_the_host() -> None:
@@ -106,6 +106,27 @@ def test_packages_that_were_not_asked_for_are_not_there() -> None:
     with a_host(USER) as host:
         row = start(host, Task("list_other_packages")).of("list_other_packages")
     assert set(eval(row["got"])) <= {"RestrictedPython", "msgpack", "tzdata"}
+
+
+def test_packages_in_the_hosts_tmp_can_be_read_though_the_childs_own_covers_it() -> None:
+    with a_host(USER) as host:
+        package = host.root / "outside" / "lib"
+        (package / "planted_package").mkdir(parents=True)
+        (package / "planted_package" / "__init__.py").write_text("WORD = 'found'")
+        (package / "planted_file.py").write_text("# a module of one file")
+        paths = (*readable(), package / "planted_package", package / "planted_file.py")
+        facts = {**host.facts, "package": str(package)}
+        tasks = [Task("read_a_package"), Task("write_a_package"), Task("read_a_host_file")]
+        result = start(host, *tasks, read_only=paths, facts=facts)
+        assert (package / "planted_package" / "__init__.py").read_text() == "WORD = 'found'"
+    assert result.of("read_a_package")["got"] == "('found', '# a module of one file')"
+    assert result.of("write_a_package")["kind"] == "held"
+    assert result.of("read_a_host_file")["kind"] == "held"
+
+
+def test_a_package_where_the_worktree_goes_is_refused() -> None:
+    result = launch([], user=USER, isolation=Isolation.FULL, read_only=(Path("/worktree/lib"),))
+    assert (result.refused["layer"], "/worktree/lib" in result.refused["cause"]) == ("private root", True)
 
 
 def test_a_program_without_a_worktree_starts_in_the_root() -> None:
@@ -274,7 +295,11 @@ class running:  # noqa: N801 - reads as the statement it is
             json.dumps(None if as_root else USER),
             isolation.value,
         ]
-        self.supervisor = subprocess.Popen([sys.executable, "-c", code, *arguments], stderr=subprocess.PIPE)
+        # Groups to lose: root's shell has none.
+        groups: dict[str, Any] = {"extra_groups": [4, 4242]} if as_root else {}
+        self.supervisor = subprocess.Popen(
+            [sys.executable, "-c", code, *arguments], stderr=subprocess.PIPE, **groups
+        )
         self._wanted = 3 if isolation is Isolation.FULL else 2
 
     def __enter__(self) -> psutil.Process:

@@ -19,6 +19,7 @@ import signal
 import stat
 from enum import Enum
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from litany_runtime.confine import identity, kernel, mounts, rlimits
@@ -204,11 +205,25 @@ def _mounts(entered: Entered, child: ChildPlan, name: str | None, git: Git) -> I
     options = f"size={child.limits.tmp_bytes},nr_inodes={child.limits.tmp_files},mode=700"
     tmp = partial(kernel.mount, b"tmpfs", mounts.TMP.encode(), b"tmpfs", mounts.TMPFS, options.encode())
     yield _Line(tmp, _SUCCEED, Layer.MOUNT, "mount of /tmp")
+    readable = map(str, entered.plan.read_only)
+    yield from _show_again([path for path in readable if mounts.beneath(mounts.TMP, path)])
     if entered.plan.worktrees is not None:
         # Other agents' files are from here on nowhere, not merely forbidden.
         let_go = partial(kernel.umount2, mounts.WORKTREES.encode(), kernel.MNT_DETACH)
         yield _Line(let_go, _SUCCEED, Layer.MOUNT, "umount2 of the worktrees")
         yield _Line(let_go, (errno.EINVAL,), Layer.MOUNT, "looking whether they are gone")
+
+
+def _show_again(covered: list[str]) -> Iterator[_Line]:
+    """Show what the new /tmp covers, by symbolic links from its old place."""
+    parents = {str(parent) for path in covered for parent in Path(path).parents}
+    for folder in sorted(each for each in parents if each != mounts.TMP and mounts.beneath(mounts.TMP, each)):
+        made = partial(kernel.mkdir, os.fsencode(folder), 0o755)
+        yield _Line(made, _SUCCEED, Layer.ROOT, f"mkdir {folder}")
+    for path in covered:
+        behind = mounts.BEHIND_TMP + path.removeprefix(mounts.TMP)
+        link = partial(kernel.symlink, os.fsencode(behind), os.fsencode(path))
+        yield _Line(link, _SUCCEED, Layer.ROOT, f"symlink {path}")
 
 
 def _cover_git(path: bytes, git: Git) -> Iterator[_Line]:

@@ -32,6 +32,9 @@ TMP = "/tmp"  # noqa: S108 - the program's own, in a mount namespace of its own
 WORKTREES = "/.worktrees"
 """Where the zygote keeps all worktrees; a child lets go of it."""
 
+BEHIND_TMP = "/.behind-tmp"
+"""What the zygote's /tmp holds, where packages live in the host's; a child's covers it."""
+
 _MASKS = "/.masks"
 MASK_FILE = f"{_MASKS}/file".encode()
 """An empty file, to be mounted over one."""
@@ -72,6 +75,13 @@ def take_trees(plan: ZygotePlan, who: Identity) -> Trees:
     Raises:
         ConfinementError: a path is missing, or its file system cannot show root's files as another's.
     """
+    for path in plan.read_only:
+        if beneath(WORKTREE, str(path)):
+            raise ConfinementError(
+                Layer.ROOT,
+                f"{path} would be hidden by the worktree",
+                f"Install it elsewhere than in {WORKTREE}",
+            )
     read_only = [(str(path), _take(str(path), SEALED, Layer.ROOT)) for path in sorted(plan.read_only)]
     devices = [(path, _take(path, _DEVICE, Layer.ROOT)) for path, _ in landlock.DEVICES]
     worktrees = None
@@ -128,6 +138,11 @@ def build_root(trees: Trees) -> None:
         for path, tree in (*trees.read_only, *trees.devices):
             _attach(tree, path, root)
         _hide_other_packages(trees, root)
+        if any(beneath(TMP, path) for path, _ in trees.read_only):
+            os.mkdir(root + BEHIND_TMP)
+            flags = kernel.MS_BIND | kernel.MS_REC
+            source, target = f"{root}{TMP}".encode(), f"{root}{BEHIND_TMP}".encode()
+            must(kernel.mount(source, target, None, flags, None), Layer.ROOT, "mount")
         if trees.worktrees is not None:
             _attach(trees.worktrees, WORKTREES, root)
         os.chdir(root)
@@ -166,9 +181,14 @@ def _hide_other_packages(trees: Trees, root: str) -> None:
     empty = f"{root}{_MASKS}/folder".encode()
     for path in shown:
         folder = f"{path}/site-packages"
-        if os.path.isdir(root + folder) and not any(f"{each}/".startswith(f"{folder}/") for each in shown):
+        if os.path.isdir(root + folder) and not any(beneath(folder, each) for each in shown):
             tree = kernel.open_tree(kernel.AT_FDCWD, empty, kernel.CLONE_TREE)
             _put(must(tree, Layer.ROOT, "open_tree"), os.fsencode(root + folder))
+
+
+def beneath(folder: str, path: str) -> bool:
+    """Whether a path lies in a folder."""
+    return f"{path}/".startswith(f"{folder}/")
 
 
 def check_name(name: str) -> None:
