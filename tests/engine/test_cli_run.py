@@ -413,3 +413,27 @@ def test_stubs_written_to_a_folder_call_the_real_door_from_outside(
     )
     assert outside.stdout == "here\n\n", outside.stderr
     assert (place / "steps/a/001/tools/call_1/output.json").exists()
+
+
+# -- doctor ---------------------------------------------------------------------------------------------------
+
+
+def test_doctor_tells_each_layer_it_tried_and_whether_programs_can_run(
+    run: Run, place: Path, state: Path
+) -> None:
+    doctor = partial(litany, "doctor", cwd=place, state=state)
+    told = json.loads(doctor("--json").stdout)
+    assert {"layer", "held", "tried", "seen", "remedy"} <= set(told["layers"][0])
+    assert told["isolation"] == "full"
+    done = doctor()
+    assert done.returncode == (0 if told["held"] else 125)
+    for row in told["layers"]:
+        assert row["layer"] in done.stdout
+    # What it says is what a run finds.
+    assert (run("-", stdin="print(1)").returncode == 0) == told["held"]
+
+
+def test_doctor_names_the_modules_that_widen_the_language_layer(place: Path, state: Path) -> None:
+    (place / "litany.toml").write_text('modules = ["colorsys"]\n')
+    done = litany("doctor", cwd=place, state=state)
+    assert "colorsys" in done.stdout

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import sys
 from typing import TYPE_CHECKING
 
-from litany_engine.cli.common import add_json, add_workspace
+from litany_engine.cli.common import FAULTED, add_json, add_workspace, given_workspace
 
 if TYPE_CHECKING:
     import argparse
+
+    from litany_engine.config import Config
+    from litany_runtime.confine.probing import Row
 
 EXAMPLE = """\
 example:
@@ -20,9 +25,46 @@ exit code: 0 when the isolation that is asked for can be had here, else 125
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What `litany doctor` takes."""
     add_workspace(parser)
-    add_json(parser, "one object")
+    add_json(parser, "one object {isolation, held, layers, modules}")
 
 
 def main(args: argparse.Namespace) -> int:
     """Try, and say what was seen."""
-    raise NotImplementedError
+    from litany_engine.config import Config
+    from litany_runtime.confine import Isolation
+    from litany_runtime.confine.probing import probe
+
+    workspace = given_workspace(args)
+    config = Config() if workspace is None else workspace.config
+    report = probe(None if workspace is None else workspace.worktrees)
+    missing = report.missing(Isolation(config.isolation))
+    if args.json:
+        told = {
+            "isolation": config.isolation,
+            "held": not missing,
+            "layers": report.to_json(),
+            "modules": list(config.modules),
+        }
+        print(json.dumps(told, indent=2))
+    else:
+        _tell(report.rows, missing, config)
+    return FAULTED if missing else 0
+
+
+def _tell(rows: tuple[Row, ...], missing: tuple[Row, ...], config: Config) -> None:
+    width = max(len(row.layer) for row in rows)
+    for row in rows:
+        state = "held" if row.held else "MISSING" if row in missing else "not held"
+        print(f"{row.layer:<{width}}  {state:<8}  {row.tried}: {row.seen}")
+        if not row.held and row.remedy:
+            print(f"{'':<{width}}            {row.remedy}")
+    if config.modules:
+        print(f"\nlitany.toml widens the language layer by: {', '.join(config.modules)}.")
+        print("Programs reach all that these modules do; the kernel layer still holds them.")
+    version = ".".join(map(str, sys.version_info[:3]))
+    if missing:
+        print(
+            f'\nPython {version}: isolation "{config.isolation}" cannot be had here, so programs are not run.'
+        )
+    else:
+        print(f'\nPython {version}: isolation "{config.isolation}" can be had here.')
