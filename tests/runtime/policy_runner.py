@@ -31,6 +31,7 @@ class Run:
     stderr: str
     exception: str = ""
     violations: tuple[tuple[int, int, str, str, str], ...] = ()
+    after: object = None
 
 
 class PolicyRunner:
@@ -65,7 +66,7 @@ class PolicyRunner:
         worktree: Path | str | None = None,
         files: str = "write",
         tools: str = "",
-        prelude: str = "",
+        trusted: str = "",
     ) -> Run:
         """Run one program.
 
@@ -74,8 +75,8 @@ class PolicyRunner:
             worktree: its worktree; a fresh empty folder when None.
             files: its file policy.
             tools: source of its stub module.
-            prelude: trusted code, run in the child before the program with `namespace` at hand: what the tests
-                put into the program's reach.
+            trusted: code of the test's own, run in the child before the policy takes hold; may define
+                `before(namespace)` and `after(namespace)`, whose result is the run's `after`.
         """
         self._count += 1
         place = Path(self._folder.name, str(self._count))
@@ -89,18 +90,19 @@ class PolicyRunner:
             "worktree": str(worktree) if worktree else str(place / "work"),
             "files": files,
             "tools": tools,
-            "prelude": prelude,
+            "trusted": trusted,
         }
         self._server.stdin.write(json.dumps(request).encode() + b"\n")
         self._server.stdin.flush()
         answer = json.loads(self._server.stdout.readline())
-        end = json.loads((place / "end.json").read_text()) if (place / "end.json").exists() else {}
+        end = json.loads((place / "end.json").read_text() or "{}")  # empty when the child did not end by itself
         return Run(
             exit_code=answer["exit_code"],
-            stdout=(place / "stdout").read_text(errors="replace"),
-            stderr=(place / "stderr").read_text(errors="replace"),
+            stdout=(place / "stdout").read_bytes().decode(errors="replace"),
+            stderr=(place / "stderr").read_bytes().decode(errors="replace"),
             exception=end.get("exception", ""),
             violations=tuple(tuple(v) for v in end.get("violations", ())),
+            after=end.get("after"),
         )
 
 
@@ -117,8 +119,12 @@ def run_plainly(source: str | bytes, folder: Path, python: str = sys.executable)
         f"code = compile(open({str(path)!r}, 'rb').read(), 'program.py', 'exec', flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)\n"
         "import types; main = types.ModuleType('__main__'); sys.modules['__main__'] = main\n"
         "main.__dict__['__file__'] = 'program.py'\n"
-        "if code.co_flags & 0x80: asyncio.run(eval(code, main.__dict__))\n"
-        "else: exec(code, main.__dict__)\n"
+        "try:\n"
+        "    if code.co_flags & 0x80: asyncio.run(eval(code, main.__dict__))\n"
+        "    else: exec(code, main.__dict__)\n"
+        "except Exception as error:\n"
+        f"    open({str(folder / 'exception')!r}, 'w').write(type(error).__name__)\n"
+        "    raise\n"
     )
     done = subprocess.run(
         [python, "-I", "-W", "ignore::DeprecationWarning", "-c", wrapper],
@@ -130,10 +136,8 @@ def run_plainly(source: str | bytes, folder: Path, python: str = sys.executable)
         check=False,
     )
     stderr = done.stderr.decode(errors="replace")
-    exception = ""
-    if done.returncode and "Traceback (most recent call last)" in stderr:
-        lines = [line for line in stderr.splitlines() if line and not line.startswith((" ", "+", "|"))]
-        exception = lines[-1].partition(":")[0].rpartition(".")[2] if lines else ""
+    raised = folder / "exception"
+    exception = raised.read_text() if raised.exists() else ""
     return Run(done.returncode, done.stdout.decode(errors="replace"), stderr, exception)
 
 
@@ -167,9 +171,10 @@ def _serve(root: str, extra: str) -> None:
 
 def _child(prepared: object, request: dict[str, str]) -> None:
     import io
+    import traceback
     import types
 
-    from litany_runtime.policy import PolicyError, compile_program, describe_failure, execute, namespace
+    from litany_runtime.policy import PolicyError, compile_program, execute, namespace
     from litany_runtime.program import FilePolicy
 
     place = request["place"]
@@ -184,7 +189,7 @@ def _child(prepared: object, request: dict[str, str]) -> None:
         stream = io.TextIOWrapper(io.BufferedWriter(io.FileIO(number, "w")), encoding="utf-8", line_buffering=True)
         setattr(sys, name, stream)
         setattr(sys, f"__{name}__", stream)
-    sys.argv = ["program.py"]
+    sys.argv[:] = ["program.py"]
     stdout, stderr = sys.stdout, sys.stderr
     source = open(f"{place}/program.py", "rb").read()
     os.chdir(request["worktree"])
@@ -192,6 +197,8 @@ def _child(prepared: object, request: dict[str, str]) -> None:
     exec(request["tools"], tools.__dict__)
     end: dict[str, object] = {}
     code = 0
+    trusted: dict[str, object] = {}
+    exec(request["trusted"], trusted)
     names = namespace(
         prepared,
         tools=tools,
@@ -200,9 +207,11 @@ def _child(prepared: object, request: dict[str, str]) -> None:
         temporary=f"{place}/tmp",
     )
     try:
-        if request["prelude"]:
-            exec(request["prelude"], {"namespace": names})
+        if "before" in trusted:
+            trusted["before"](names)
         execute(compile_program(source, "program.py"), names)
+        if "after" in trusted:
+            end["after"] = trusted["after"](names)
     except PolicyError as refusal:
         code = 126
         end["violations"] = [[v.line, v.column, v.rule, v.message, v.hint] for v in refusal.violations]
@@ -213,7 +222,7 @@ def _child(prepared: object, request: dict[str, str]) -> None:
     except BaseException as error:
         code = 1
         end["exception"] = type(error).__name__
-        stderr.write(describe_failure(error, source))
+        stderr.write("".join(traceback.format_exception(error)))
     import threading
 
     threading._shutdown()

@@ -16,7 +16,6 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from litany_runtime.policy import database
-from litany_runtime.policy.files import exact_path
 from litany_runtime.policy.names import STORABLE_DUNDERS
 
 if TYPE_CHECKING:
@@ -32,8 +31,8 @@ ALLOWED = frozenset(
     sys.set_asyncgen_hook_finalizer sys.set_asyncgen_hook_firstiter
     sys.set_asyncgen_hooks_finalizer sys.set_asyncgen_hooks_firstiter
     sqlite3.connect/handle time.sleep _thread.start_new_thread _thread.start_joinable_thread
-    glob.glob glob.glob/2 os.walk pathlib.Path.glob pathlib.Path.rglob
-    shutil.copyfile shutil.copymode shutil.copystat shutil.copytree shutil.make_archive shutil.move shutil.rmtree
+    glob.glob glob.glob/2 os.walk pathlib.Path.glob pathlib.Path.rglob pathlib.Path.walk
+    shutil.copyfile shutil.copymode shutil.copystat shutil.copytree shutil.make_archive shutil.move
     shutil.unpack_archive tempfile.mkdtemp tempfile.mkstemp
     cpython._PySys_ClearAuditHooks cpython.PyInterpreterState_Clear cpython.remote_debugger_script
     """.split()
@@ -107,6 +106,7 @@ class Auditor:
             "object.__delattr__": self._write_attribute,
             "function.__new__": self._new_function,
             "socket.__new__": self._socket,
+            "shutil.rmtree": self._remove_tree,
             "os.listdir": self._folder,
             "os.scandir": self._folder,
             "os.chdir": self._folder,
@@ -205,18 +205,17 @@ class Auditor:
             self._files.write(args[0], entry=True)
             self._files.write(args[1], entry=True)
 
+    def _remove_tree(self, args: Any) -> None:
+        if args[1:] and args[1] is not None:
+            raise PermissionError("rmtree() takes no descriptor here (use the folder's path)")
+
     def _symlink(self, args: Any) -> None:
         if not self._by_descriptor(args[0], args[2:]):
             self._files.link(args[0], args[1])
 
-    def _database(self, args: Any) -> None:
+    def _database(self, args: Any) -> None:  # noqa: ARG002
         if sys._getframe(2).f_code is not database.OPENER:
-            raise PermissionError("a database is opened with sqlite3.connect()")
-        text = exact_path(args[0])
-        if text is None:
-            self._files.read(args[0])  # no path at all: refused there
-        else:
-            database.check_name(text)
+            raise PermissionError("a database is opened with sqlite3.connect() only")
 
 
 def _refusal(event: str) -> PermissionError:

@@ -7,7 +7,8 @@ import sys
 import types
 from typing import Any, NoReturn
 
-from litany_runtime.policy import classes, guards, transformer
+from litany_runtime.policy import classes, guards, ownership, transformer
+from litany_runtime.policy.refusals import RefusedError
 
 PLAIN_BUILTINS = """
     abs aiter all anext any ascii bin bool bytearray bytes callable chr classmethod complex delattr dict dir divmod
@@ -26,7 +27,7 @@ class _TypeOfTypes(type):
 
     def __call__(cls, *args: Any) -> Any:
         if len(args) == 1:
-            return guards.visible_type(type(args[0]))
+            return ownership.visible_type(type(args[0]))
         raise TypeError("type() takes 1 argument here (write a class statement)")
 
     def __instancecheck__(cls, instance: Any) -> bool:
@@ -48,7 +49,7 @@ class type_(metaclass=_TypeOfTypes):  # noqa: N801 - the program sees it as `typ
 
 type_.__name__ = type_.__qualname__ = "type"
 type_.__module__ = "builtins"
-guards.facades[type] = type_
+ownership.facades[type] = type_
 
 
 def getattr_(obj: Any, name: Any, default: Any = _missing, /) -> Any:
@@ -57,7 +58,7 @@ def getattr_(obj: Any, name: Any, default: Any = _missing, /) -> Any:
         return guards.read(obj, name)
     try:
         return guards.read(obj, name)
-    except guards.Refused:
+    except RefusedError:
         raise
     except AttributeError:
         return default
@@ -122,11 +123,11 @@ def program_builtins() -> dict[str, Any]:
     names |= guarded()
     names |= {
         transformer.ATTRIBUTE: guards.attribute,
-        transformer.PRIVATE: guards.private,
+        transformer.PRIVATE: ownership.private,
         transformer.UPDATED: guards.updated,
         transformer.INIT: guards.init,
         transformer.TYPE: type,
-        transformer.OWN: guards.own,
+        transformer.OWN: ownership.own,
         transformer.CLASS: guards.class_of,
     }
     names["__name__"] = "builtins"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import difflib
-import gc
 import importlib
 import io
 import os
@@ -13,15 +12,17 @@ import sysconfig
 import tempfile
 import types
 import weakref
+import zipfile
 import zoneinfo
 from typing import TYPE_CHECKING, Any
 
-from litany_runtime.policy import database, guards, state
+from litany_runtime.policy import database, ownership, state
 from litany_runtime.policy.audit import Auditor
 from litany_runtime.policy.builtin_names import program_builtins
 from litany_runtime.policy.files import FileRules
 from litany_runtime.policy.mends import mend
 from litany_runtime.policy.name_use import folded
+from litany_runtime.policy.private_names import carriers
 from litany_runtime.policy.sealing import Sealer
 from litany_runtime.policy.stand_ins import stand_ins
 from litany_runtime.policy.state import Prepared
@@ -37,7 +38,7 @@ REVIEWED_VERSIONS = ((3, 11), (3, 12), (3, 13))
 """Python versions whose syntax, types and library this policy was reviewed and tested for."""
 
 
-class NotReviewed(RuntimeError):
+class NotReviewedError(RuntimeError):
     """The running Python version was not reviewed for this policy."""
 
 
@@ -51,14 +52,14 @@ def prepare(extra_modules: Sequence[str] = ()) -> Prepared:
         extra_modules: modules the operator added; given to programs as they are.
 
     Raises:
-        NotReviewed: this Python version was not reviewed.
+        NotReviewedError: this Python version was not reviewed.
         ImportError: an extra module cannot be imported.
         SealError: library classes cannot be sealed on this interpreter.
     """
     version = sys.version_info[:2]
     if version not in REVIEWED_VERSIONS:
         reviewed = ", ".join(f"{a}.{b}" for a, b in REVIEWED_VERSIONS)
-        raise NotReviewed(
+        raise NotReviewedError(
             f"the language policy was not reviewed for Python {version[0]}.{version[1]}; run it on {reviewed}"
         )
     if state.prepared is not None:
@@ -78,7 +79,7 @@ def prepare(extra_modules: Sequence[str] = ()) -> Prepared:
     prepared = Prepared(
         views=views,
         builtins=builtins,
-        private=_private_names_of_libraries(),
+        private=frozenset(carriers()),
         extra_modules=tuple(extra_modules),
         evaluators=evaluators | {execute.__code__},
         sealer=sealer,
@@ -94,8 +95,12 @@ def prepare(extra_modules: Sequence[str] = ()) -> Prepared:
     return prepared
 
 
-KEPT_OPEN: frozenset[type] = frozenset({weakref.finalize, difflib.HtmlDiff})
-"""Library classes that count on themselves while they run, so cannot be sealed."""
+_zip_paths = sys.modules[zipfile.Path.__module__]
+
+KEPT_OPEN: frozenset[type] = frozenset(
+    {weakref.finalize, difflib.HtmlDiff, zipfile.ZipFile, _zip_paths.CompleteDirs, _zip_paths.FastLookup}
+)
+"""Library classes that count on themselves, or change their objects' class, while they run."""
 
 LAZY_IMPORTS = (
     "_strptime",
@@ -107,6 +112,7 @@ LAZY_IMPORTS = (
     "encodings.utf_16",
     "encodings.utf_32",
     "encodings.utf_8_sig",
+    "importlib.resources",
     "linecache",
     "pwd",
     "stringprep",
@@ -124,19 +130,6 @@ def _library_folders() -> tuple[str, ...]:
     paths = sysconfig.get_paths()
     folders = {paths[key] for key in ("stdlib", "platstdlib", "purelib", "platlib")}
     return tuple(sorted(os.path.realpath(folder) + "/" for folder in folders))
-
-
-def _private_names_of_libraries() -> frozenset[str]:
-    """Every private name in the code or the classes of what is loaded."""
-    found: set[str] = set()
-    for thing in gc.get_objects():
-        if type(thing) is types.FunctionType:
-            found |= guards.private_names_in_code(thing.__code__)
-        elif issubclass(type(thing), type):  # a weak proxy says that it is an instance of what it stands for
-            found |= {
-                n for n in type.__dict__["__dict__"].__get__(thing) if type(n) is str and guards.is_private(n)
-            }
-    return frozenset(found)
 
 
 def namespace(
@@ -165,7 +158,7 @@ def namespace(
     del names["__loader__"], names["__spec__"], names["__package__"]
     names["__builtins__"] = builtins
     names["__file__"] = PROGRAM_NAME
-    guards.begin(names)
+    ownership.begin(names)
     sys.modules["__main__"] = main
     rules = FileRules(worktree, files, temporary, libraries=prepared.libraries, public=prepared.public)
     database.rules[:] = [rules]

@@ -140,8 +140,8 @@ class FileRules:
             self._in_worktree(real, path)
             or self._in_temporary(real)
             or real in DEVICES_READ
-            or real.startswith(self.public)
-            or (library and real.startswith(self.libraries))
+            or f"{real}/".startswith(self.public)
+            or (library and f"{real}/".startswith(self.libraries))
         ):
             raise self._outside(path)
 
@@ -153,8 +153,8 @@ class FileRules:
             or self._in_temporary(real)
             or real in self._ancestors
             or real in DEVICES_READ
-            or real.startswith(self.public)
-            or real.startswith(self.libraries)
+            or f"{real}/".startswith(self.public)
+            or f"{real}/".startswith(self.libraries)
         ):
             raise self._outside(path)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import asyncio
 import builtins
 import collections
 import dataclasses
@@ -17,8 +18,16 @@ import logging
 import typing
 from typing import TYPE_CHECKING, Any
 
-from litany_runtime.policy import guards
-from litany_runtime.policy.names import BINDABLE_DUNDERS, INNARDS, LOOKED_AT, RESERVED_PREFIX
+from litany_runtime.policy import guards, ownership
+from litany_runtime.policy.names import (
+    BINDABLE_DUNDERS,
+    INNARDS,
+    LOOKED_AT,
+    PLAIN_ATTRIBUTES,
+    RESERVED_PREFIX,
+)
+from litany_runtime.policy.private_names import is_dunder
+from litany_runtime.policy.refusals import refuse
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,6 +48,7 @@ def mend(program_builtins: dict[str, Any]) -> frozenset[CodeType]:
     _mend_dataclass_fields()
     _mend_enum_from_names()
     _mend_format_methods()
+    _mend_event_loops()
     evaluate = _mend_annotations(program_builtins)
     evaluators: list[Callable[..., Any]] = [
         collections.namedtuple,
@@ -53,21 +63,34 @@ def mend(program_builtins: dict[str, Any]) -> frozenset[CodeType]:
 def _mend_attribute_functions(module: Any) -> None:
     """`argparse` and `ast` get and set attributes whose names the program chooses (`dest=`, `_fields`).
 
-    A module's globals come before the builtins, so the names mean the guards there from now on.
+    A module's globals come before the builtins, so the names mean these functions there from now on. The
+    library's own private names stay within its reach.
     """
     missing = object()
 
     def read(obj: Any, name: str, default: Any = missing, /) -> Any:
+        guards.check_name(name)
+        judged = name in INNARDS or name in LOOKED_AT or (is_dunder(name) and name not in PLAIN_ATTRIBUTES)
         try:
-            return guards.read_for_library(obj, name)
+            return guards.read(obj, name) if judged else builtins.getattr(obj, name)
         except AttributeError:
             if default is missing:
                 raise
             return default
 
-    module.getattr = read
-    module.setattr = guards.write_for_library
-    module.delattr = guards.delete_for_library
+    def write(obj: Any, name: str, value: Any, /) -> None:
+        guards.check_name(name)
+        if name in INNARDS or is_dunder(name):
+            guards.check_store(obj, name)
+        builtins.setattr(obj, name, value)
+
+    def delete(obj: Any, name: str, /) -> None:
+        guards.check_name(name)
+        if name in INNARDS or is_dunder(name):
+            guards.check_store(obj, name)
+        builtins.delattr(obj, name)
+
+    module.getattr, module.setattr, module.delattr = read, write, delete
 
 
 def _mend_dataclass_fields() -> None:
@@ -87,7 +110,7 @@ def _mend_dataclass_fields() -> None:
             if value is not None and not (
                 type(value) is str
                 and value.isidentifier()
-                and not guards.is_dunder(value)
+                and not is_dunder(value)
                 and value not in INNARDS
                 and not value.startswith(RESERVED_PREFIX)
             ):
@@ -139,6 +162,27 @@ def _mend_format_methods() -> None:
     logging.StrFormatStyle._format = _format  # type: ignore[method-assign]
 
 
+LOOP_METHODS = """
+    connect_accepted_socket connect_read_pipe connect_write_pipe create_connection create_datagram_endpoint create_server
+    create_unix_connection create_unix_server getaddrinfo getnameinfo sendfile sock_accept sock_connect sock_recv
+    sock_recv_into sock_recvfrom sock_recvfrom_into sock_sendall sock_sendfile sock_sendto start_tls subprocess_exec
+    subprocess_shell
+""".split()
+"""What an event loop does with sockets, pipes and processes."""
+
+
+def _mend_event_loops() -> None:
+    """An event loop takes any object with a `fileno()` for a pipe, the wire's number among them."""
+
+    async def refused(self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: ARG001
+        raise PermissionError("a program has no network, pipes or processes (call a tool from litany_tools)")
+
+    for cls in asyncio.SelectorEventLoop.__mro__:
+        for name in LOOP_METHODS:
+            if name in vars(cls):
+                setattr(cls, name, refused)
+
+
 def _mend_annotations(program_builtins: dict[str, Any]) -> Callable[..., Any]:
     """`get_type_hints` and `singledispatch` evaluate annotations given as text.
 
@@ -149,12 +193,10 @@ def _mend_annotations(program_builtins: dict[str, Any]) -> Callable[..., Any]:
     def evaluate(code: CodeType, globals: Any = None, locals: Any = None) -> Any:  # noqa: A002
         for name in code.co_names:
             if name.startswith("_") or name in INNARDS or name in LOOKED_AT:
-                raise guards.refuse(
-                    name, "an annotation in text names types", "write the annotation without quotes"
-                )
+                raise refuse(name, "an annotation in text names types", "write the annotation without quotes")
         if any(isinstance(constant, type(code)) for constant in code.co_consts):
-            raise guards.refuse("annotation", "an annotation in text names types", "write it without quotes")
-        scope = dict(guards.program_globals())
+            raise refuse("annotation", "an annotation in text names types", "write it without quotes")
+        scope = dict(ownership.program_globals())
         for names in (globals, locals):
             if names is not None and "__spec__" not in names:
                 scope.update(names)

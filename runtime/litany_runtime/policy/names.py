@@ -95,7 +95,6 @@ LOOKED_AT = {
     "parser": "a path's parser is a module",
     "pathmod": "a path's flavour holds a module",
     "get_stack": "a task's stack is made of frames",
-    "get_loop": "a task's event loop serves the runtime too",
     "gen": "a context manager's generator holds its frame",
     "set_authorizer": "the authorizer keeps a database's files in the worktree",
     "enable_load_extension": "an extension is native code",
@@ -111,6 +110,9 @@ LOOKED_AT = {
 }
 """Public attribute names whose object is looked at when the program runs, and why. Deliberately few: on the
 program's own objects they mean what the program says, after one set look-up."""
+
+LOOKED_AT_WHEN_SET = frozenset({"add_reader", "remove_reader", "add_writer", "remove_writer"})
+"""Names whose setting is looked at too: the runtime calls them on the program's event loop."""
 
 CALLS_REFUSED = {
     "eval": "write the expression itself, or ast.literal_eval(text) for data",
@@ -185,10 +187,12 @@ REVIEWED_PRIVATE = frozenset(
     _max _min _total _sum _start _stop _end _step _head _tail _root _left _right _next _prev _first _last _top
     _width _height _depth _length _weight _radius _area _x _y _z _a _b _c _n _i _k _v
     _balance _amount _price _cost _rate _owner _title _text _label _kind _type _color _history _log _logs
-    _events _handlers _listeners _observers _subscribers _callbacks _children _parent _nodes _edges _graph _node
+    _events _listeners _observers _subscribers _children _parent _nodes _edges _graph _node
     _tree _heap _stack _list _dict _map _table _rows _cols _columns _matrix _grid _cells _cache _store _storage
     _users _entries _records _registry _config _settings _options _params _message _status _level _score _scores
-    _age _email _address _city _year _month _day _hour _minute _second _date _time _timestamp _capacity _limit
+    _age _email _address _city _year _month _day _hour _minute _second _date _timestamp _capacity _limit
+    _check _validate _run _load _add _remove _get _init _format _delete _max_size _maxsize _counter _source _inner _outer
+    _file _path _prefix _hash _ip _timeout _closed _open _tasks _task _parser
     _buffer _pos _position _tokens _token _current _line _lines _words _word _seed _rng
     """.split()
 )

@@ -6,15 +6,14 @@ import dataclasses
 import functools
 import operator
 import re
-import string
 import timeit
 import types
 import typing
 from typing import TYPE_CHECKING, Any
 
-from litany_runtime.policy import builtin_names, classes, database, guards
-from litany_runtime.policy.formatting import Formatting
+from litany_runtime.policy import builtin_names, classes, database, guards, ownership
 from litany_runtime.policy.names import BINDABLE_DUNDERS, INNARDS, LOOKED_AT, RESERVED_PREFIX
+from litany_runtime.policy.private_names import is_dunder, is_private
 
 if TYPE_CHECKING:
     import _string
@@ -80,15 +79,15 @@ def update_wrapper(
 ) -> Any:
     """Make a wrapper look like the function it wraps."""
     if not (
-        guards.is_own_function(wrapper)
-        or guards.is_own_class(type(wrapper))
+        ownership.is_own_function(wrapper)
+        or ownership.is_own_class(type(wrapper))
         or isinstance(wrapper, functools.partial)
     ):
         raise TypeError("update_wrapper() changes functions of the program only")
     wanted = [name for name in assigned if type(name) is str and name in functools.WRAPPER_ASSIGNMENTS]
     if len(wanted) != len(list(assigned)) or tuple(updated) not in {(), functools.WRAPPER_UPDATES}:
         raise ValueError("update_wrapper() copies the usual names only (leave out assigned= and updated=)")
-    if guards.is_own_class(type(wrapper)):  # an object of the program may have its own idea of being set
+    if ownership.is_own_class(type(wrapper)):  # an object of the program may have its own idea of being set
         wanted = [name for name in wanted if name in {"__name__", "__qualname__", "__doc__"}]
         updated = ()
     return functools.update_wrapper(wrapper, wrapped, tuple(wanted), tuple(updated))
@@ -108,13 +107,13 @@ def dataclass(cls: Any = None, /, **options: Any) -> Any:
     """Make a class of the program a dataclass."""
 
     def decorate(cls: Any) -> Any:
-        if not (isinstance(cls, type) and guards.is_own_class(cls)):
+        if not (isinstance(cls, type) and ownership.is_own_class(cls)):
             raise TypeError("dataclass() decorates classes of the program only")
         made = dataclasses.dataclass(**options)(cls)
-        names = guards.class_dict(made).get("__match_args__", ())
-        if any(guards.is_private(name) for name in names):
+        names = ownership.class_dict(made).get("__match_args__", ())
+        if any(is_private(name) for name in names):
             # A pattern reads these with no guard; private fields are matched by keyword.
-            made.__match_args__ = tuple(name for name in names if not guards.is_private(name))
+            made.__match_args__ = tuple(name for name in names if not is_private(name))
         return made if made is cls else classes.adopt(made)
 
     return decorate if cls is None else decorate(cls)
@@ -133,12 +132,13 @@ def make_dataclass(
     for name in namespace or ():
         if type(name) is not str or name.startswith(RESERVED_PREFIX):
             raise TypeError(f"make_dataclass() cannot define {name}")
-        if guards.is_dunder(name) and name not in BINDABLE_DUNDERS:
+        if is_dunder(name) and name not in BINDABLE_DUNDERS:
             raise TypeError(f"make_dataclass() cannot define {name}")
-    for base in bases:
+    bases = tuple(bases)
+    for base in types.resolve_bases(bases):
         classes.check_base(base)
     return classes.adopt(
-        dataclasses.make_dataclass(cls_name, listed, bases=tuple(bases), namespace=namespace, **options)
+        dataclasses.make_dataclass(cls_name, listed, bases=bases, namespace=namespace, **options)
     )
 
 
@@ -233,14 +233,14 @@ Formatter.__module__ = "string"
 def get_origin(tp: Any) -> Any:
     """The class a parametrised type was made from."""
     origin = typing.get_origin(tp)
-    return guards.visible_type(origin) if isinstance(origin, type) and issubclass(origin, type) else origin
+    return ownership.visible_type(origin) if isinstance(origin, type) and issubclass(origin, type) else origin
 
 
 def get_type_hints(obj: Any, globalns: Any = None, localns: Any = None, include_extras: bool = False) -> Any:  # noqa: FBT001, FBT002 - the library's signature
     """The annotations of a class or function, names in text resolved among the program's own."""
     hints = typing.get_type_hints(obj, globalns, localns, include_extras)
     return {
-        name: guards.visible_type(hint) if isinstance(hint, type) and issubclass(hint, type) else hint
+        name: ownership.visible_type(hint) if isinstance(hint, type) and issubclass(hint, type) else hint
         for name, hint in hints.items()
     }
 
@@ -314,6 +314,3 @@ def stand_ins() -> dict[str, Any]:
             value.__module__, _, value.__name__ = path.rpartition(".")
             value.__qualname__ = value.__name__
     return listed
-
-
-library_formatting = Formatting(guards.read)

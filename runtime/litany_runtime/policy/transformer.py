@@ -24,6 +24,7 @@ from RestrictedPython.transformer import RestrictingNodeTransformer
 
 from litany_runtime.policy import imports
 from litany_runtime.policy.formatting import attribute_names
+from litany_runtime.policy.name_use import NameUse, put
 from litany_runtime.policy.names import (
     ATTRIBUTE_HINTS,
     BINDABLE_DUNDERS,
@@ -32,6 +33,7 @@ from litany_runtime.policy.names import (
     INNARDS,
     LOOKED_AT,
     LOOKED_AT_DUNDERS,
+    LOOKED_AT_WHEN_SET,
     METHODS_REFUSED,
     PLAIN_ATTRIBUTES,
     READABLE_DUNDERS,
@@ -39,7 +41,6 @@ from litany_runtime.policy.names import (
     REVIEWED_PRIVATE,
     STORABLE_DUNDERS,
 )
-from litany_runtime.policy.name_use import NameUse, put
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -307,6 +308,9 @@ class Policy(RestrictingNodeTransformer):  # type: ignore[misc]
                 if name in LOOKED_AT:
                     return self._look(node, name)
                 self._names.read_from_module(node, self._place)
+            elif name in LOOKED_AT_WHEN_SET:
+                node.value = self._call(node.value, UPDATED, node.value, name)
+                return node
             self._descend(node)
             return node
         name = self._mangled(name)
@@ -363,9 +367,10 @@ class Policy(RestrictingNodeTransformer):  # type: ignore[misc]
             if name == "__class__":
                 return self._call(node, CLASS, node.value)
             if name == "__init__":
-                if not _is_super(node.value):
+                if _is_super(node.value):
+                    self._descend(node)
+                else:
                     node.value = self._call(node.value, INIT, node.value)
-                self._descend(node)
                 return node
             if name in LOOKED_AT_DUNDERS:
                 return self._look(node, name)

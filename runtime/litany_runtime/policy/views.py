@@ -11,7 +11,6 @@ import sys
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from litany_runtime.policy import guards
 from litany_runtime.policy.imports import is_extra, module_problem, name_problem
 from litany_runtime.policy.modules import MODULES, TOOLS_MODULE, exists
 from litany_runtime.policy.name_use import NEVER_FOLDED, folded
@@ -65,7 +64,7 @@ View.__name__ = SysView.__name__ = "module"
 View.__qualname__ = SysView.__qualname__ = "module"
 
 
-class MissingName(RuntimeError):
+class MissingNameError(RuntimeError):
     """The table lists a name that the running Python does not have: the table is wrong."""
 
 
@@ -76,7 +75,7 @@ def build_views(stand_ins: Mapping[str, Any]) -> dict[str, ModuleType]:
         stand_ins: `module.name` → the object a program gets under that name instead of the library's.
 
     Raises:
-        MissingName: the table lists what is not there.
+        MissingNameError: the table lists what is not there.
     """
     views: dict[str, ModuleType] = {}
     for module in sorted(MODULES):  # a parent sorts before its children
@@ -94,9 +93,9 @@ def build_views(stand_ins: Mapping[str, Any]) -> dict[str, ModuleType]:
             elif hasattr(real, name):
                 names[name] = getattr(real, name)
             else:
-                raise MissingName(f"modules.py lists {path}, which this Python does not have")
+                raise MissingNameError(f"modules.py lists {path}, which this Python does not have")
             if isinstance(names[name], ModuleType):
-                raise MissingName(
+                raise MissingNameError(
                     f"modules.py lists {path}, which is a module; list it as a module of its own"
                 )
         names["__all__"] = sorted(n for n in names if n[0] != "_")
@@ -119,8 +118,14 @@ def folded_names(views: Mapping[str, ModuleType]) -> dict[str, Any]:
 
 
 def tools_view(tools: ModuleType) -> ModuleType:
-    """The view of a stub module: what it lists in `__all__`, or its public names; its modules as views."""
-    view = View(TOOLS_MODULE if tools.__name__ == TOOLS_MODULE else tools.__name__, tools.__doc__)
+    """A stub module as a program sees it.
+
+    A module of a class of its own is read-only already (`litany_stubs.module`); a plain one, as tests
+    make it, becomes a view of what it lists in `__all__`, or of its public names.
+    """
+    if type(tools) is not ModuleType:
+        return tools
+    view = View(tools.__name__, tools.__doc__)
     source = tools.__dict__
     listed = source.get("__all__") or [name for name in source if not name.startswith("_")]
     names = view.__dict__
@@ -136,7 +141,7 @@ def seal_tools(sealer: Sealer, view: ModuleType) -> None:
     values = list(view.__dict__.values())
     sealer.seal([value for value in values if isinstance(value, type)])
     for value in values:
-        if isinstance(value, View):
+        if isinstance(value, ModuleType):
             seal_tools(sealer, value)
 
 
@@ -144,7 +149,6 @@ def importer(
     views: Mapping[str, ModuleType], extra_modules: Sequence[str], tools: ModuleType
 ) -> Callable[..., ModuleType]:
     """The `__import__` of one program."""
-
     empty = View("library")
 
     def find(name: str) -> ModuleType:
@@ -191,11 +195,3 @@ def importer(
         return find(name.partition(".")[0])
 
     return import_
-
-
-def own_module(view: object) -> bool:
-    """Whether an object is a view."""
-    return isinstance(view, View)
-
-
-guards.facades[View] = guards.facades[SysView] = ModuleType

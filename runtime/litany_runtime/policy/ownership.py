@@ -1,0 +1,171 @@
+"""Whose object it is: the program's, or a library's.
+
+A program may do as it likes with its own classes and their instances, one leading underscore included.
+Everything else is foreign: its public names are open, its private ones closed.
+
+A class of the program is **pure** when no library class among its bases has private names or looked-at
+names of its own; the rewritten tree asks `type(x) in own` and is done. The instances of its other classes, and
+the classes themselves, come to `private` below.
+
+Types are tested with `type(x)`, never `x.__class__`, and no method of the program's objects is called: either
+could answer for itself.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import asyncio
+import enum
+import io
+import queue
+import threading
+import types
+from typing import Any
+
+from litany_runtime.policy import private_names
+from litany_runtime.policy.names import REVIEWED_PRIVATE
+from litany_runtime.policy.refusals import refuse
+
+own: set[type] = set()
+"""The program's pure classes; the rewritten tree holds this very set."""
+
+impure: set[type] = set()
+"""The program's other classes: a library class among their bases has private names of its own."""
+
+_program_globals: list[dict[str, Any]] = []
+"""The globals of the program, to tell its functions from the library's."""
+
+mro = type.__dict__["__mro__"].__get__
+class_dict = type.__dict__["__dict__"].__get__
+super_class = super.__dict__["__self_class__"].__get__
+
+_QUEUE_HOOKS = frozenset({"_init", "_put", "_get", "_qsize"})
+
+OPEN_PRIVATE: dict[type, frozenset[str]] = {
+    enum.Enum: frozenset(
+        {"_value_", "_name_", "_missing_", "_generate_next_value_", "_ignore_", "_order_", "_sort_order_"}
+    ),
+    tuple: frozenset({"_replace", "_asdict", "_fields", "_make", "_field_defaults"}),
+    ast.AST: frozenset({"_fields", "_attributes"}),
+    queue.Queue: _QUEUE_HOOKS,
+    asyncio.Queue: _QUEUE_HOOKS,
+    argparse.HelpFormatter: frozenset(
+        {
+            "_split_lines",
+            "_fill_text",
+            "_get_help_string",
+            "_format_action",
+            "_format_action_invocation",
+            "_format_args",
+            "_format_usage",
+            "_metavar_formatter",
+            "_get_default_metavar_for_optional",
+            "_get_default_metavar_for_positional",
+        }
+    ),
+}
+"""Private names that a library documents, or that programs override by custom: base class → names."""
+
+DATA_HOLDERS = (types.SimpleNamespace, argparse.Namespace, threading.local)
+"""Library classes whose instances are nothing but what the program put into them."""
+
+HIDDEN_TYPES = frozenset({io.FileIO, types.FrameType, types.CodeType, types.CellType})
+"""Types whose constructors take descriptors, openers or code; a program may hold instances, not the type."""
+
+
+facades: dict[type, Any] = {}
+"""Types a program sees another object for."""
+
+
+def begin(globals_of_program: dict[str, Any]) -> None:
+    """Start a program: its functions are those with these globals."""
+    _program_globals[:] = [globals_of_program]
+
+
+def program_globals() -> dict[str, Any]:
+    """The globals of the program."""
+    return _program_globals[0]
+
+
+def is_own_class(cls: type) -> bool:
+    """Whether the program defined this class."""
+    return cls in own or cls in impure
+
+
+def is_own_function(value: object) -> bool:
+    """Whether the program defined this function."""
+    return type(value) is types.FunctionType and value.__globals__ is _program_globals[0]
+
+
+_foreign_names: dict[type, frozenset[str]] = {}
+
+
+def foreign_names(cls: type) -> frozenset[str]:
+    """The private names that a library class defines or touches, its bases' included."""
+    known = _foreign_names.get(cls)
+    if known is None:
+        found: set[str] = set()
+        for base in mro(cls):
+            if base not in own and base not in impure:
+                found |= private_names.in_class(base)
+        known = _foreign_names[cls] = frozenset(found - REVIEWED_PRIVATE)
+    return known
+
+
+def private(obj: Any, name: str) -> Any:
+    """Return `obj` when the program may use its private attribute `name`.
+
+    Raises:
+        RefusedError: the name is a library's.
+    """
+    kind = type(obj)
+    if kind in own:
+        return obj
+    if kind is super:
+        kind = super_class(obj)
+    if is_own_class(kind):
+        return _unless_foreign(obj, name, kind)
+    if kind in DATA_HOLDERS or is_open(kind, name) or is_own_function(obj):
+        return obj
+    if isinstance(obj, type):
+        if is_own_class(obj):
+            if kind is not type and name in foreign_names(kind):  # its metaclass is a library's
+                raise refuse(name, f"it is private to the class of {obj.__name__}")
+            return _unless_foreign(obj, name, obj)
+        if is_open(obj, name):
+            return obj
+        raise refuse(name, f"it is private to {obj.__name__}, which is not a class of the program")
+    raise refuse(name, f"it is private to {kind.__name__}, whose objects are not the program's own")
+
+
+def _unless_foreign(obj: Any, name: str, cls: type) -> Any:
+    if cls in own or name not in foreign_names(cls) or is_open(cls, name):
+        return obj
+    raise refuse(
+        name, f"it is private to a base class of {cls.__name__}", "choose another name for your own attribute"
+    )
+
+
+def is_open(cls: type, name: str) -> bool:
+    """Whether a private name of a class is one that its library opens to everybody."""
+    return any(name in names and base in mro(cls) for base, names in OPEN_PRIVATE.items())
+
+
+def visible_type(kind: type) -> Any:
+    """The type a program sees for a real one: `type` for every metaclass, no hidden types.
+
+    Raises:
+        RefusedError: a hidden type.
+    """
+    if kind in HIDDEN_TYPES:
+        raise refuse(
+            "type",
+            f"the type of a {kind.__name__} object is not available",
+            "use isinstance() with a class of io or types",
+        )
+    if issubclass(kind, type):
+        return facades[type]
+    if issubclass(kind, types.ModuleType):
+        return types.ModuleType
+    return facades.get(kind, kind)

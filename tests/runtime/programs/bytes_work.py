@@ -1,0 +1,7 @@
+b = bytearray(b"abc"); b[0] = 65; b += b"d"; b.extend(b"ef"); print(b, b.hex(), bytes(b)[1:3], b.find(b"c"), b"a,b".split(b","), b"%s" % b"x", b"x".join([b"1", b"2"]), memoryview(b)[1:3].tobytes(), b"\x00\xff".hex(" "), bytes(3), int.from_bytes(b"\x01\x02", "little"), b"abc"[0], b"abc".decode("ascii"), bytes("é", "utf-8"), b"A".lower(), b"q" in b"qq")
+m = memoryview(bytearray(4)); m[0] = 1; print(m.tolist(), m.format, m.nbytes, m.readonly, m.obj)
+try: b"\xff".decode()
+except UnicodeDecodeError as e: print(e.reason, e.start, e.object)
+try: "é".encode("ascii")
+except UnicodeEncodeError as e: print(e.encoding)
+print("é".encode("latin-1"), "a".encode("utf-16"), b"\xe9".decode("cp1252"), "x\ud800".encode("utf-8", "replace"))

@@ -1,0 +1,2 @@
+def g(): yield 1; raise KeyError("g")
+for x in g(): print(x)

@@ -1,0 +1,1 @@
+open("missing/file")

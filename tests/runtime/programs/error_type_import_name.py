@@ -1,0 +1,2 @@
+from math import sqrt
+sqrt(-1)

@@ -1,0 +1,2 @@
+def f(): return undefined_thing
+f()

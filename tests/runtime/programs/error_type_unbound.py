@@ -1,0 +1,3 @@
+def f():
+    print(y); y = 1
+f()

@@ -1,0 +1,2 @@
+import sys
+print("bye"); sys.exit(3)

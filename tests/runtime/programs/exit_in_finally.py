@@ -1,0 +1,3 @@
+import sys
+try: sys.exit(4)
+finally: print("cleanup")

@@ -1,0 +1,11 @@
+import configparser, tomllib, io
+c = configparser.ConfigParser(); c.read_string("[a]\nx=1\ny=%(x)s2\n[b]\nt=yes"); print(c.sections(), c["a"]["y"], c.getint("a", "x"), c.getboolean("b", "t"), c.has_option("a", "q"), c.get("a", "q", fallback="fb"), dict(c["a"]), "a" in c)
+c["new"] = {"k": "v"}; s = io.StringIO(); c.write(s); print(s.getvalue())
+with open("c.ini", "w") as f: c.write(f)
+print(configparser.ConfigParser().read(["c.ini", "missing.ini"]))
+try: c.get("zz", "x")
+except configparser.NoSectionError as e: print(e)
+print(tomllib.loads("a = 1\n[t]\nl = [1, 2]\nd = 2024-01-01\ns = 'x'"))
+try: tomllib.loads("a = ")
+except tomllib.TOMLDecodeError as e: print("toml error")
+print(configparser.ConfigParser(interpolation=None, converters={"list": str.split}).defaults())

@@ -1,0 +1,16 @@
+import os, os.path, stat
+from os import path
+os.makedirs("a/b/c", exist_ok=True); open("a/f.txt", "w").write("x" * 10)
+print(os.path.exists("a"), os.path.isdir("a/b"), os.path.isfile("a/f.txt"), os.path.getsize("a/f.txt"), os.listdir("a") and sorted(os.listdir("a")), os.path.join("a", "b"), path.splitext("x.tar.gz"), os.path.basename("/x/y"), os.path.dirname("/x/y"), os.path.normpath("a/../b"), os.path.relpath("a/b", "a"), os.path.isabs("/a"), os.sep, os.linesep, os.curdir, os.name)
+for root, dirs, files in os.walk("a"): dirs.sort(); print(root, dirs, files)
+with os.scandir("a") as it: print(sorted((e.name, e.is_dir(), e.stat().st_size > 0) for e in it))
+os.rename("a/f.txt", "a/g.txt"); os.replace("a/g.txt", "h.txt"); os.remove("h.txt"); os.rmdir("a/b/c"); os.removedirs("a/b"); print(os.listdir("."))
+open("s", "w").close(); os.chmod("s", 0o600); print(oct(stat.S_IMODE(os.stat("s").st_mode)), os.access("s", os.R_OK), os.path.islink("s")); os.symlink("s", "l"); print(os.readlink("l"), os.path.islink("l"), os.path.samefile("s", "l")); os.unlink("l")
+print(os.environ.get("NOPE"), os.getenv("NOPE", "d"), os.cpu_count() > 0, os.getpid() > 0, len(os.urandom(4)), os.fspath("x"), os.path.commonprefix(["ab", "ac"]), os.path.split("/a/b"), os.strerror(2), os.path.lexists("zz"), os.extsep)
+os.environ["MINE"] = "1"; print(os.environ["MINE"], "MINE" in os.environ, os.path.expandvars("$MINE/x"))
+os.mkdir("cd"); here = os.getcwd(); os.chdir("cd"); open("in", "w").close(); os.chdir(here); print(os.listdir("cd"))
+os.utime("s", (1, 2)); print(os.path.getmtime("s")); os.truncate("s", 5); print(os.stat("s").st_size); os.link("s", "hard"); print(os.stat("hard").st_nlink)
+try: os.remove("none")
+except FileNotFoundError as e: print(type(e).__name__, e.filename)
+try: os.rmdir("cd")
+except OSError as e: print(type(e).__name__)

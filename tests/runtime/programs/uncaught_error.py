@@ -1,0 +1,4 @@
+def a(): return b()
+def b(): return {}["missing"]
+print("before")
+a()
