@@ -1,7 +1,7 @@
 """What a program reaches: workspace, records, tools, the door, control, the acts, the command line.
 
-The names a host needs are here. Each is imported when it is asked for, so that a command that needs one of them
-does not pay for all.
+The names a host needs are here. Each is imported when it is asked for, so that a command that needs one of
+them does not pay for all.
 """
 
 from __future__ import annotations
