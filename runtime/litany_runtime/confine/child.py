@@ -126,6 +126,8 @@ class Script:
             beneath = kernel.LANDLOCK_RULE_PATH_BENEATH
             for open_path, rights in self._rules:
                 at = open_path()
+                if at < 0:
+                    raise _failure(Layer.LANDLOCK, "opening what a program may reach", _SUCCEED)
                 if kernel.landlock_add_rule(fd, beneath, rights + at.to_bytes(4, "little"), 0) < 0:
                     raise _failure(Layer.LANDLOCK, "landlock_add_rule", _SUCCEED)
                 kernel.close(at)

@@ -203,6 +203,7 @@ def _enter_namespaces(plan: ZygotePlan, who: Identity) -> tuple[tuple[Layer, ...
 
 def _stay_behind(pid: int, lifeline: int) -> NoReturn:
     """Wait for pid 1 and end as it did. Holds nothing else open: whoever waits for an end of file gets it."""
+    kernel.prctl(kernel.PR_SET_DUMPABLE, 0, 0, 0, 0)
     os.closerange(0, lifeline)
     os.closerange(lifeline + 1, os.sysconf("SC_OPEN_MAX"))
     status = os.waitpid(pid, 0)[1]
