@@ -1,7 +1,7 @@
 """Which private attribute names library objects carry, read from the library's own code.
 
-A name counts when a class has it in its dict or a function uses it as an attribute (of whatever: the code does
-not tell, so the answer errs on the safe side). Names used only as globals do not count: views have none.
+A name counts when a class has it in its dict or a function uses it as an attribute (of whatever: the code
+does not tell, so the answer errs on the safe side). Names used only as globals do not count: views have none.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ def carriers() -> dict[str, set[str]]:
     for thing in gc.get_objects():
         if type(thing) is FunctionType:
             names = in_code(thing.__code__)
-        elif isinstance(thing, type):
+        elif issubclass(type(thing), type):
             names = {name for name in _class_dict(thing) if type(name) is str and is_private(name)}
         else:
             continue
