@@ -146,7 +146,7 @@ class Auditor:
 
     # Handlers are two frames above their caller: the hook, the handler.
 
-    def _exec(self, args: Any) -> None:  # noqa: ARG002
+    def _exec(self, args: Any) -> None:
         if sys._getframe(2).f_code not in self._evaluators:
             raise _refusal("exec")
 
@@ -160,7 +160,7 @@ class Auditor:
         if args[1] not in STORABLE_DUNDERS and sys._getframe(2).f_globals is self._program:
             raise AttributeError(f"{args[1]} may not be set here (use public attributes)")
 
-    def _new_function(self, args: Any) -> None:  # noqa: ARG002
+    def _new_function(self, args: Any) -> None:
         if sys._getframe(2).f_globals is self._program:
             raise _refusal("function.__new__")
 
@@ -213,7 +213,7 @@ class Auditor:
         if not self._by_descriptor(args[0], args[2:]):
             self._files.link(args[0], args[1])
 
-    def _database(self, args: Any) -> None:  # noqa: ARG002
+    def _database(self, args: Any) -> None:
         if sys._getframe(2).f_code is not database.OPENER:
             raise PermissionError("a database is opened with sqlite3.connect() only")
 

@@ -1,4 +1,4 @@
-"""The builtins of a program: CPython's own, but for those that take a name, make a class or make code of text."""
+"""The builtins of a program: CPython's own, but for those that take a name or make a class or code."""
 
 from __future__ import annotations
 
@@ -7,13 +7,16 @@ import sys
 import types
 from typing import Any, NoReturn
 
-from litany_runtime.policy import classes, guards, ownership, transformer
+from litany_runtime.policy import attributes, classes, guards, ownership
 from litany_runtime.policy.refusals import RefusedError
 
 PLAIN_BUILTINS = """
-    abs aiter all anext any ascii bin bool bytearray bytes callable chr classmethod complex delattr dict dir divmod
-    enumerate filter float format frozenset getattr hasattr hash hex id input int isinstance issubclass iter len list
-    map max memoryview min next object oct open ord pow print property range repr reversed round set setattr slice
+    abs aiter all anext any ascii bin bool bytearray bytes callable chr classmethod complex delattr dict dir
+    divmod
+    enumerate filter float format frozenset getattr hasattr hash hex id input int isinstance issubclass iter
+    len list
+    map max memoryview min next object oct open ord pow print property range repr reversed round set setattr
+    slice
     sorted staticmethod str sum super tuple type vars zip
     True False None Ellipsis NotImplemented __debug__
 """.split()
@@ -122,13 +125,13 @@ def program_builtins() -> dict[str, Any]:
     }
     names |= guarded()
     names |= {
-        transformer.ATTRIBUTE: guards.attribute,
-        transformer.PRIVATE: ownership.private,
-        transformer.UPDATED: guards.updated,
-        transformer.INIT: guards.init,
-        transformer.TYPE: type,
-        transformer.OWN: ownership.own,
-        transformer.CLASS: guards.class_of,
+        attributes.ATTRIBUTE: guards.attribute,
+        attributes.PRIVATE: ownership.private,
+        attributes.UPDATED: guards.updated,
+        attributes.INIT: guards.init,
+        attributes.TYPE: type,
+        attributes.OWN: ownership.own,
+        attributes.CLASS: guards.class_of,
     }
     names["__name__"] = "builtins"
     return names

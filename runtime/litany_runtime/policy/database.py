@@ -56,7 +56,7 @@ def connect(database: Any, *args: Any, factory: Any = Connection, **kwargs: Any)
     return factory(database, *args, **kwargs)
 
 
-def _authorize(uri: bool, action: int, first: str | None, *_: Any) -> int:  # noqa: FBT001 - sqlite calls it
+def _authorize(uri: bool, action: int, first: str | None, *_: Any) -> int:
     if action == PRAGMA:
         return DENY if first in REFUSED_PRAGMAS else OK
     if action != ATTACH:

@@ -173,7 +173,7 @@ class FileRules:
             if not self.writable:
                 raise PermissionError(
                     errno.EACCES,
-                    f"the worktree {self.worktree} is for reading only here; temporary files are possible (tempfile)",
+                    f"the worktree {self.worktree} is for reading only; tempfile makes temporary files",
                     path,
                 )
         elif not self._in_temporary(real) and real not in DEVICES_WRITTEN:

@@ -7,7 +7,7 @@ has is formatted here, each attribute read by the same rules as in the program's
 
 from __future__ import annotations
 
-import _string
+import _string  # type: ignore[import-not-found] # typeshed has no stub of it
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class Formatting:
             if conversion:
                 value = convert(value, conversion)
             if spec and "{" in spec:
-                spec = self._expand(spec, args, kwargs, counter, depth - 1)  # noqa: PLW2901
+                spec = self._expand(spec, args, kwargs, counter, depth - 1)
             parts.append(format(value, spec or ""))
         return "".join(parts)
 

@@ -1,6 +1,6 @@
 """A look at an object before a looked-at name is read on it: one function for each kind of name.
 
-The rewritten tree calls `attribute` for the names in `names.LOOKED_AT` and `names.LOOKED_AT_DUNDERS`, `private` for
+The rewritten tree calls `attribute` for `names.LOOKED_AT` and `names.LOOKED_AT_DUNDERS`, `private` for
 private names that libraries use, `init` and `updated` where a read has no node of its own. `read`, `write` and
 `delete` are the same rules for names that are known only when the program runs.
 """
@@ -74,7 +74,7 @@ def class_of(obj: Any) -> Any:
     return visible_type(type(obj))
 
 
-# -- the looks --------------------------------------------------------------------------------------------------
+# -- the looks -------------------------------------------------------------------------------------
 
 
 _BOUND = type("".format)
@@ -104,7 +104,7 @@ def _bind(method: Callable[..., str], text: str) -> Callable[..., str]:
 
         return format_map
 
-    def format(*args: Any, **kwargs: Any) -> str:  # noqa: A001 - the program sees this name
+    def format(*args: Any, **kwargs: Any) -> str:
         return method(text, args, kwargs)
 
     return format
@@ -283,7 +283,7 @@ _looks |= {
 }
 
 
-# -- names given as strings -------------------------------------------------------------------------------------
+# -- names given as strings ------------------------------------------------------------------------
 
 
 def check_name(name: Any) -> None:

@@ -35,7 +35,8 @@ def module_hint(module: str, extra_modules: Collection[str]) -> str:
     near = difflib.get_close_matches(module, available, NEAR_NAMES)
     if near:
         return f"did you mean {' or '.join(near)}?"
-    return f"available: {', '.join(sorted(m for m in available if m != '__future__'))}; the operator can add more"
+    listed = ", ".join(sorted(m for m in available if m != "__future__"))
+    return f"available: {listed}; the operator can add more"
 
 
 def name_problem(module: str, name: str) -> tuple[str, str] | None:

@@ -13,7 +13,7 @@ import builtins
 import collections
 import dataclasses
 import enum
-import importlib._bootstrap
+import importlib
 import logging
 import typing
 from typing import TYPE_CHECKING, Any
@@ -51,13 +51,18 @@ def mend(program_builtins: dict[str, Any]) -> frozenset[CodeType]:
     _mend_event_loops()
     evaluate = _mend_annotations(program_builtins)
     evaluators: list[Callable[..., Any]] = [
-        collections.namedtuple,
-        importlib._bootstrap._call_with_frames_removed,  # type: ignore[attr-defined]
+        collections.namedtuple,  # noqa: PYI024 - the function itself
+        _any(importlib)._bootstrap._call_with_frames_removed,
         evaluate,
     ]
     builder = getattr(dataclasses, "_FuncBuilder", None)
-    evaluators.append(builder.add_fns_to_class if builder else dataclasses._create_fn)  # type: ignore[attr-defined]
-    return frozenset(function.__code__ for function in evaluators)  # type: ignore[attr-defined]
+    evaluators.append(builder.add_fns_to_class if builder else _any(dataclasses)._create_fn)
+    return frozenset(function.__code__ for function in evaluators)
+
+
+def _any(thing: Any) -> Any:
+    """The library's private parts have no declared types."""
+    return thing
 
 
 def _mend_attribute_functions(module: Any) -> None:
@@ -94,14 +99,14 @@ def _mend_attribute_functions(module: Any) -> None:
 
 
 def _mend_dataclass_fields() -> None:
-    """`dataclass` writes field names into source text; `fields(C)[0].name = "x: …"` would write code there."""
+    """`dataclass` writes field names into source text; `fields(C)[0].name = …` would write code there."""
     slot: Any = dataclasses.Field.__dict__["name"]
 
-    class Field(dataclasses.Field):  # type: ignore[type-arg]
+    class Field(dataclasses.Field[Any]):
         __slots__ = ()
 
         @property
-        def name(self) -> Any:  # type: ignore[override]
+        def name(self) -> Any:
             """The field's name."""
             return slot.__get__(self)
 
@@ -118,12 +123,12 @@ def _mend_dataclass_fields() -> None:
             slot.__set__(self, value)
 
     Field.__module__, Field.__qualname__ = "dataclasses", "Field"
-    dataclasses.Field = Field  # type: ignore[misc]
+    _any(dataclasses).Field = Field
 
 
 def _mend_enum_from_names() -> None:
     """`Enum("E", {...})` makes a class whose special names no syntax rule has seen."""
-    create = enum.EnumMeta._create_  # type: ignore[attr-defined]
+    create = _any(enum.EnumMeta)._create_
 
     def _create_(cls: Any, class_name: Any, names: Any, *args: Any, **kwargs: Any) -> Any:
         if not isinstance(names, str):
@@ -140,32 +145,35 @@ def _mend_enum_from_names() -> None:
             raise ValueError("an Enum made from names cannot define special names (write a class statement)")
         return create(cls, class_name, names, *args, **kwargs)
 
-    enum.EnumMeta._create_ = _create_  # type: ignore[attr-defined]
+    _any(enum.EnumMeta)._create_ = _create_
 
 
 def _mend_format_methods() -> None:
     """Library methods that call `str.format` with a text the program gave."""
 
-    def format(self: Any, /, *args: Any, **kwargs: Any) -> str:  # noqa: A001
+    def format(self: Any, /, *args: Any, **kwargs: Any) -> str:
         return guards.formatting.format(str(self.data), args, kwargs)
 
     def format_map(self: Any, mapping: Any) -> str:
         return guards.formatting.format_map(str(self.data), mapping)
 
-    collections.UserString.format = format  # type: ignore[method-assign]
-    collections.UserString.format_map = format_map  # type: ignore[method-assign, assignment]
+    _any(collections.UserString).format = format
+    _any(collections.UserString).format_map = format_map
 
     def _format(self: Any, record: Any) -> str:
         values = {**(self._defaults or {}), **record.__dict__}
         return guards.formatting.format(str(self._fmt), (), values)
 
-    logging.StrFormatStyle._format = _format  # type: ignore[method-assign]
+    _any(logging.StrFormatStyle)._format = _format
 
 
 LOOP_METHODS = """
-    connect_accepted_socket connect_read_pipe connect_write_pipe create_connection create_datagram_endpoint create_server
-    create_unix_connection create_unix_server getaddrinfo getnameinfo sendfile sock_accept sock_connect sock_recv
-    sock_recv_into sock_recvfrom sock_recvfrom_into sock_sendall sock_sendfile sock_sendto start_tls subprocess_exec
+    connect_accepted_socket connect_read_pipe connect_write_pipe create_connection create_datagram_endpoint
+    create_server
+    create_unix_connection create_unix_server getaddrinfo getnameinfo sendfile sock_accept sock_connect
+    sock_recv
+    sock_recv_into sock_recvfrom sock_recvfrom_into sock_sendall sock_sendfile sock_sendto start_tls
+    subprocess_exec
     subprocess_shell
 """.split()
 """What an event loop does with sockets, pipes and processes."""
@@ -174,7 +182,7 @@ LOOP_METHODS = """
 def _mend_event_loops() -> None:
     """An event loop takes any object with a `fileno()` for a pipe, the wire's number among them."""
 
-    async def refused(self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: ARG001
+    async def refused(self: Any, *args: Any, **kwargs: Any) -> Any:
         raise PermissionError("a program has no network, pipes or processes (call a tool from litany_tools)")
 
     for cls in asyncio.SelectorEventLoop.__mro__:
@@ -190,7 +198,7 @@ def _mend_annotations(program_builtins: dict[str, Any]) -> Callable[..., Any]:
     is judged like the program's source.
     """
 
-    def evaluate(code: CodeType, globals: Any = None, locals: Any = None) -> Any:  # noqa: A002
+    def evaluate(code: CodeType, globals: Any = None, locals: Any = None) -> Any:
         for name in code.co_names:
             if name.startswith("_") or name in INNARDS or name in LOOKED_AT:
                 raise refuse(name, "an annotation in text names types", "write the annotation without quotes")
@@ -203,5 +211,5 @@ def _mend_annotations(program_builtins: dict[str, Any]) -> Callable[..., Any]:
         scope["__builtins__"] = program_builtins
         return builtins.eval(code, scope)  # noqa: S307 - judged above
 
-    typing.eval = evaluate  # type: ignore[attr-defined]
+    _any(typing).eval = evaluate
     return evaluate

@@ -16,7 +16,7 @@ MODULES: dict[str, str] = {
     "__future__": """
         absolute_import annotations barry_as_FLUFL division generator_stop generators nested_scopes
         print_function unicode_literals with_statement""",
-    # -- numbers ------------------------------------------------------------------------------------------
+    # -- numbers -----------------------------------------------------------------------------------
     "math": """
         acos acosh asin asinh atan atan2 atanh cbrt ceil comb copysign cos cosh degrees dist e erf erfc
         exp exp2 expm1 fabs factorial floor fma@3.13 fmod frexp fsum gamma gcd hypot inf isclose isfinite
@@ -41,7 +41,7 @@ MODULES: dict[str, str] = {
         ROUND_CEILING ROUND_DOWN ROUND_FLOOR ROUND_HALF_DOWN ROUND_HALF_EVEN ROUND_HALF_UP ROUND_UP
         Rounded Subnormal Underflow getcontext localcontext setcontext""",
     "fractions": "Fraction",
-    # -- functions and containers ---------------------------------------------------------------------------
+    # -- functions and containers ------------------------------------------------------------------
     "itertools": """
         accumulate batched@3.12 chain combinations combinations_with_replacement compress count cycle
         dropwhile filterfalse groupby islice pairwise permutations product repeat starmap takewhile tee
@@ -68,7 +68,7 @@ MODULES: dict[str, str] = {
         ProxyType ReferenceType WeakKeyDictionary WeakMethod WeakSet WeakValueDictionary finalize
         getweakrefcount getweakrefs proxy ref""",
     "struct": "Struct calcsize error iter_unpack pack pack_into unpack unpack_from",
-    # -- text -----------------------------------------------------------------------------------------------
+    # -- text --------------------------------------------------------------------------------------
     "string": """
         Formatter Template ascii_letters ascii_lowercase ascii_uppercase capwords digits hexdigits
         octdigits printable punctuation whitespace""",
@@ -95,7 +95,7 @@ MODULES: dict[str, str] = {
         NetmaskValueError collapse_addresses get_mixed_type_key ip_address ip_interface ip_network
         summarize_address_range""",
     "colorsys": "hls_to_rgb hsv_to_rgb rgb_to_hls rgb_to_hsv rgb_to_yiq yiq_to_rgb",
-    # -- data formats ---------------------------------------------------------------------------------------
+    # -- data formats ------------------------------------------------------------------------------
     "json": "JSONDecodeError JSONDecoder JSONEncoder dump dumps load loads",
     "csv": """
         Dialect DictReader DictWriter Error QUOTE_ALL QUOTE_MINIMAL QUOTE_NONE QUOTE_NONNUMERIC
@@ -142,14 +142,14 @@ MODULES: dict[str, str] = {
         fix_missing_locations get_docstring get_source_segment increment_lineno iter_child_nodes
         iter_fields keyword literal_eval match_case mod operator parse pattern stmt unaryop unparse walk
         withitem""",
-    # -- digests and secrets --------------------------------------------------------------------------------
+    # -- digests and secrets -----------------------------------------------------------------------
     "hashlib": """
         algorithms_available algorithms_guaranteed blake2b blake2s file_digest md5 new pbkdf2_hmac sha1
         sha224 sha256 sha384 sha3_224 sha3_256 sha3_384 sha3_512 sha512 shake_128 shake_256""",
     "hmac": "HMAC compare_digest digest new",
     "secrets": "SystemRandom choice compare_digest randbelow randbits token_bytes token_hex token_urlsafe",
     "uuid": "NAMESPACE_DNS NAMESPACE_OID NAMESPACE_URL NAMESPACE_X500 SafeUUID UUID uuid3 uuid4 uuid5",
-    # -- compression and archives ---------------------------------------------------------------------------
+    # -- compression and archives ------------------------------------------------------------------
     "zlib": """
         DEFLATED DEF_BUF_SIZE DEF_MEM_LEVEL MAX_WBITS ZLIB_VERSION Z_BEST_COMPRESSION Z_BEST_SPEED
         Z_DEFAULT_COMPRESSION Z_DEFAULT_STRATEGY Z_FILTERED Z_FINISH Z_FULL_FLUSH Z_HUFFMAN_ONLY
@@ -166,7 +166,7 @@ MODULES: dict[str, str] = {
     "tarfile": """
         CompressionError DEFAULT_FORMAT ExtractError GNU_FORMAT HeaderError PAX_FORMAT ReadError
         StreamError TarError TarFile TarInfo USTAR_FORMAT data_filter is_tarfile open tar_filter""",
-    # -- files ----------------------------------------------------------------------------------------------
+    # -- files -------------------------------------------------------------------------------------
     "io": """
         BufferedIOBase BufferedRWPair BufferedRandom BufferedReader BufferedWriter BytesIO
         DEFAULT_BUFFER_SIZE IOBase IncrementalNewlineDecoder RawIOBase SEEK_CUR SEEK_END SEEK_SET StringIO
@@ -202,7 +202,7 @@ MODULES: dict[str, str] = {
         InternalError NotSupportedError OperationalError PARSE_COLNAMES PARSE_DECLTYPES ProgrammingError
         Row Time Timestamp Warning adapt apilevel complete_statement connect paramstyle register_adapter
         register_converter sqlite_version sqlite_version_info threadsafety""",
-    # -- time -----------------------------------------------------------------------------------------------
+    # -- time --------------------------------------------------------------------------------------
     "time": """
         altzone asctime ctime daylight get_clock_info gmtime localtime mktime monotonic monotonic_ns
         perf_counter perf_counter_ns process_time process_time_ns sleep strftime strptime struct_time
@@ -215,7 +215,7 @@ MODULES: dict[str, str] = {
         month_abbr month_name monthcalendar monthrange prcal prmonth setfirstweekday timegm weekday
         weekheader Month@3.12 Day@3.12""",
     "timeit": "default_timer repeat timeit",
-    # -- classes and types ----------------------------------------------------------------------------------
+    # -- classes and types -------------------------------------------------------------------------
     "enum": """
         CONFORM CONTINUOUS EJECT Enum EnumCheck Flag FlagBoundary IntEnum IntFlag KEEP NAMED_FLAGS
         ReprEnum STRICT StrEnum UNIQUE auto member nonmember property unique verify""",
@@ -247,7 +247,7 @@ MODULES: dict[str, str] = {
     "inspect": """
         cleandoc isabstract isawaitable iscoroutine iscoroutinefunction isclass isfunction isgenerator
         isgeneratorfunction""",
-    # -- doing several things at once -----------------------------------------------------------------------
+    # -- doing several things at once --------------------------------------------------------------
     "asyncio": """
         ALL_COMPLETED Barrier@3.11 BoundedSemaphore BrokenBarrierError CancelledError Condition Event
         FIRST_COMPLETED FIRST_EXCEPTION Future InvalidStateError LifoQueue Lock PriorityQueue Queue
@@ -266,7 +266,7 @@ MODULES: dict[str, str] = {
         main_thread""",
     "queue": "Empty Full LifoQueue PriorityQueue Queue ShutDown@3.13 SimpleQueue",
     "sched": "scheduler",
-    # -- the program and its surroundings -------------------------------------------------------------------
+    # -- the program and its surroundings ----------------------------------------------------------
     "sys": """
         api_version argv byteorder copyright exit flags float_info float_repr_style get_int_max_str_digits
         getdefaultencoding getfilesystemencoding getrecursionlimit getrefcount getsizeof getswitchinterval

@@ -38,14 +38,21 @@ class NameUse:
     def __init__(self) -> None:
         self.bound: set[str] = set()
         self.builtins_read: list[ast.Name] = []
+        self.annotations_are_text = False
         self._top_level: frozenset[int] = frozenset()
         self._modules: dict[str, tuple[str, int]] = {}
         self._reads: list[tuple[ast.Attribute, Place]] = []
         self._star = False
 
     def begin(self, tree: ast.Module) -> None:
-        """Note which statements are the program's top level."""
+        """Note which statements are the program's top level, and whether annotations stay text."""
         self._top_level = frozenset(id(statement) for statement in tree.body)
+        self.annotations_are_text = any(
+            isinstance(statement, ast.ImportFrom)
+            and statement.module == "__future__"
+            and any(alias.name == "annotations" for alias in statement.names)
+            for statement in tree.body
+        )
 
     def imported(self, statement: ast.Import | ast.ImportFrom, name: str, module: str) -> None:
         """An import statement binds `name` to `module` (or to a name that is no module)."""

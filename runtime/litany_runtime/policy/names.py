@@ -18,7 +18,8 @@ PROTOCOL_METHODS = frozenset(
     """
     __init__ __new__ __post_init__ __repr__ __str__ __bytes__ __format__ __hash__ __bool__ __call__
     __lt__ __le__ __eq__ __ne__ __gt__ __ge__
-    __len__ __length_hint__ __getitem__ __setitem__ __delitem__ __missing__ __contains__ __iter__ __next__ __reversed__
+    __len__ __length_hint__ __getitem__ __setitem__ __delitem__ __missing__ __contains__ __iter__ __next__
+    __reversed__
     __enter__ __exit__ __await__ __aiter__ __anext__ __aenter__ __aexit__
     __add__ __sub__ __mul__ __matmul__ __truediv__ __floordiv__ __mod__ __divmod__ __pow__
     __lshift__ __rshift__ __and__ __xor__ __or__
@@ -56,13 +57,16 @@ PLAIN_ATTRIBUTES = (PROTOCOL_METHODS - {"__init__"}) | frozenset(
     __name__ __qualname__ __doc__ __module__ __wrapped__ __version__ __author__ __all__
     __cause__ __context__ __suppress_context__ __traceback__ __notes__
     __members__ __slots__ __match_args__ __abstractmethods__ __isabstractmethod__
-    __total__ __required_keys__ __optional_keys__ __forward_arg__ __metadata__ __supertype__ __bound__ __constraints__
+    __total__ __required_keys__ __optional_keys__ __forward_arg__ __metadata__ __supertype__ __bound__
+    __constraints__
     """.split()
 )
 """Dunder attributes left alone on every object."""
 
 LOOKED_AT_DUNDERS = frozenset(
-    "__class__ __dict__ __init__ __setattr__ __delattr__ __getattr__ __annotations__ __mro__ __bases__".split()
+    """
+    __annotations__ __bases__ __class__ __delattr__ __dict__ __getattr__ __init__ __mro__ __setattr__
+    """.split()
 )
 """Dunder attributes whose object is looked at when the program runs."""
 
@@ -76,8 +80,10 @@ STORABLE_DUNDERS = (
 INNARDS = frozenset(
     """
     tb_frame tb_next tb_lasti
-    f_back f_builtins f_code f_generator f_globals f_lasti f_lineno f_locals f_trace f_trace_lines f_trace_opcodes
-    co_argcount co_branches co_cellvars co_code co_consts co_exceptiontable co_filename co_firstlineno co_flags
+    f_back f_builtins f_code f_generator f_globals f_lasti f_lineno f_locals f_trace f_trace_lines
+    f_trace_opcodes
+    co_argcount co_branches co_cellvars co_code co_consts co_exceptiontable co_filename co_firstlineno
+    co_flags
     co_freevars co_kwonlyargcount co_lines co_linetable co_lnotab co_name co_names co_nlocals co_positions
     co_posonlyargcount co_qualname co_stacksize co_varnames
     gi_code gi_frame gi_running gi_suspended gi_state gi_yieldfrom
@@ -85,7 +91,7 @@ INNARDS = frozenset(
     ag_await ag_code ag_frame ag_running ag_suspended ag_state
     """.split()
 )
-"""Attributes of frames, code, tracebacks, generators and coroutines: the way from a value to its machinery."""
+"""Attributes of frames, code, tracebacks, generators, coroutines: the way from a value to its machinery."""
 
 LOOKED_AT = {
     "format": "a format string reads attributes for whoever wrote it",
@@ -183,15 +189,19 @@ GENERAL_ATTRIBUTE_HINT = "use the object's public attributes and methods"
 
 REVIEWED_PRIVATE = frozenset(
     """
-    _name _value _data _items _count _size _lock _queue _index _key _keys _values _result _results _state _id _ids
+    _name _value _data _items _count _size _lock _queue _index _key _keys _values _result _results _state
+    _id _ids
     _max _min _total _sum _start _stop _end _step _head _tail _root _left _right _next _prev _first _last _top
     _width _height _depth _length _weight _radius _area _x _y _z _a _b _c _n _i _k _v
     _balance _amount _price _cost _rate _owner _title _text _label _kind _type _color _history _log _logs
     _events _listeners _observers _subscribers _children _parent _nodes _edges _graph _node
-    _tree _heap _stack _list _dict _map _table _rows _cols _columns _matrix _grid _cells _cache _store _storage
-    _users _entries _records _registry _config _settings _options _params _message _status _level _score _scores
+    _tree _heap _stack _list _dict _map _table _rows _cols _columns _matrix _grid _cells _cache _store
+    _storage
+    _users _entries _records _registry _config _settings _options _params _message _status _level _score
+    _scores
     _age _email _address _city _year _month _day _hour _minute _second _date _timestamp _capacity _limit
-    _check _validate _run _load _add _remove _get _init _format _delete _max_size _maxsize _counter _source _inner _outer
+    _check _validate _run _load _add _remove _get _init _format _delete _max_size _maxsize _counter _source
+    _inner _outer
     _file _path _prefix _hash _ip _timeout _closed _open _tasks _task _parser
     _buffer _pos _position _tokens _token _current _line _lines _words _word _seed _rng
     """.split()

@@ -4,8 +4,8 @@ A program may do as it likes with its own classes and their instances, one leadi
 Everything else is foreign: its public names are open, its private ones closed.
 
 A class of the program is **pure** when no library class among its bases has private names or looked-at
-names of its own; the rewritten tree asks `type(x) in own` and is done. The instances of its other classes, and
-the classes themselves, come to `private` below.
+names of its own; the rewritten tree asks `type(x) in own` and is done. The instances of its other classes,
+and the classes themselves, come to `private` below.
 
 Types are tested with `type(x)`, never `x.__class__`, and no method of the program's objects is called: either
 could answer for itself.

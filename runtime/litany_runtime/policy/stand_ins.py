@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _string  # type: ignore[import-not-found] # typeshed has no stub of it
 import dataclasses
 import functools
 import operator
@@ -16,10 +17,7 @@ from litany_runtime.policy.names import BINDABLE_DUNDERS, INNARDS, LOOKED_AT, RE
 from litany_runtime.policy.private_names import is_dunder, is_private
 
 if TYPE_CHECKING:
-    import _string
     from collections.abc import Callable, Iterable, Mapping, Sequence
-else:
-    import _string
 
 environ: dict[str, str] = {}
 """What a program sees of the environment: nothing, and what it sets itself."""
@@ -30,7 +28,7 @@ def _is_plain(name: object) -> bool:
     return type(name) is str and not name.startswith("_") and name not in LOOKED_AT and name not in INNARDS
 
 
-# -- operator -------------------------------------------------------------------------------------------------
+# -- operator --------------------------------------------------------------------------------------
 
 
 def attrgetter(*names: Any) -> Callable[[Any], Any]:
@@ -68,7 +66,7 @@ def methodcaller(name: Any, /, *args: Any, **kwargs: Any) -> Callable[[Any], Any
     return call
 
 
-# -- functools ------------------------------------------------------------------------------------------------
+# -- functools -------------------------------------------------------------------------------------
 
 
 def update_wrapper(
@@ -100,7 +98,7 @@ def wraps(
     return functools.partial(update_wrapper, wrapped=wrapped, assigned=assigned, updated=updated)
 
 
-# -- dataclasses ----------------------------------------------------------------------------------------------
+# -- dataclasses -----------------------------------------------------------------------------------
 
 
 def dataclass(cls: Any = None, /, **options: Any) -> Any:
@@ -109,11 +107,12 @@ def dataclass(cls: Any = None, /, **options: Any) -> Any:
     def decorate(cls: Any) -> Any:
         if not (isinstance(cls, type) and ownership.is_own_class(cls)):
             raise TypeError("dataclass() decorates classes of the program only")
-        made = dataclasses.dataclass(**options)(cls)
+        made: Any = dataclasses.dataclass(**options)(cls)
         names = ownership.class_dict(made).get("__match_args__", ())
         if any(is_private(name) for name in names):
             # A pattern reads these with no guard; private fields are matched by keyword.
-            made.__match_args__ = tuple(name for name in names if not is_private(name))
+            public = tuple(name for name in names if not is_private(name))
+            type.__setattr__(made, "__match_args__", public)
         return made if made is cls else classes.adopt(made)
 
     return decorate if cls is None else decorate(cls)
@@ -142,7 +141,7 @@ def make_dataclass(
     )
 
 
-# -- string ---------------------------------------------------------------------------------------------------
+# -- string ----------------------------------------------------------------------------------------
 
 
 class Formatter:
@@ -178,7 +177,7 @@ class Formatter:
                     raise ValueError(
                         "cannot switch from manual field specification to automatic field numbering"
                     )
-                field, auto = str(auto), auto + 1  # noqa: PLW2901
+                field, auto = str(auto), auto + 1
             elif field.isdigit():
                 if auto:
                     raise ValueError(
@@ -188,7 +187,7 @@ class Formatter:
             value, first = self.get_field(field, args, kwargs)
             used.add(first)
             value = self.convert_field(value, conversion)
-            spec, auto = self._expand(spec or "", args, kwargs, used, depth - 1, auto)  # noqa: PLW2901
+            spec, auto = self._expand(spec or "", args, kwargs, used, depth - 1, auto)
             parts.append(self.format_field(value, spec))
         return "".join(parts), auto
 
@@ -227,7 +226,7 @@ class Formatter:
 
 Formatter.__module__ = "string"
 
-# -- typing ---------------------------------------------------------------------------------------------------
+# -- typing ----------------------------------------------------------------------------------------
 
 
 def get_origin(tp: Any) -> Any:
@@ -236,7 +235,7 @@ def get_origin(tp: Any) -> Any:
     return ownership.visible_type(origin) if isinstance(origin, type) and issubclass(origin, type) else origin
 
 
-def get_type_hints(obj: Any, globalns: Any = None, localns: Any = None, include_extras: bool = False) -> Any:  # noqa: FBT001, FBT002 - the library's signature
+def get_type_hints(obj: Any, globalns: Any = None, localns: Any = None, include_extras: bool = False) -> Any:
     """The annotations of a class or function, names in text resolved among the program's own."""
     hints = typing.get_type_hints(obj, globalns, localns, include_extras)
     return {
@@ -245,7 +244,7 @@ def get_type_hints(obj: Any, globalns: Any = None, localns: Any = None, include_
     }
 
 
-# -- the rest -------------------------------------------------------------------------------------------------
+# -- the rest --------------------------------------------------------------------------------------
 
 
 def getenv(key: str, default: Any = None) -> Any:

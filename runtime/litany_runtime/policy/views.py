@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 import sys
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from litany_runtime.policy.imports import is_extra, module_problem, name_problem
 from litany_runtime.policy.modules import MODULES, TOOLS_MODULE, exists
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 class View(ModuleType):
     """A read-only module."""
 
-    def __setattr__(self, name: str, value: object) -> NoReturn:
+    def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(
-            f"{self.__name__}.{name} cannot be set: modules are read-only here (keep it in a variable of your own)"
+            f"{self.__name__}.{name} cannot be set: modules are read-only here (use a variable of your own)"
         )
 
-    def __delattr__(self, name: str) -> NoReturn:
+    def __delattr__(self, name: str) -> None:
         raise AttributeError(f"{self.__name__}.{name} cannot be deleted: modules are read-only here")
 
     def __repr__(self) -> str:
@@ -168,8 +168,8 @@ def importer(
 
     def import_(
         name: str,
-        globals: object = None,  # noqa: A002, ARG001 - the protocol of __import__
-        locals: object = None,  # noqa: A002, ARG001
+        globals: object = None,
+        locals: object = None,
         fromlist: Sequence[str] | None = (),
         level: int = 0,
     ) -> ModuleType:
