@@ -314,7 +314,10 @@ def write_our_own_code(f):
 
 @probe("root landlock")
 def write_shared_memory(f):
-    return open(f"/dev/shm/litany-test-{os.getpid()}", "w").write("x")
+    path = f"/dev/shm/litany-test-{os.getpid()}"
+    open(path, "w").write("x")
+    os.unlink(path)
+    return "written"
 
 
 @probe("root landlock")
