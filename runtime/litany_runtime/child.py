@@ -22,14 +22,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from litany_runtime import confine, policy, wire
+from litany_runtime import policy, wire
 from litany_runtime.channel import Channel, Interrupts
 from litany_stubs import client
 from litany_stubs.module import load_stubs
 
 if TYPE_CHECKING:
     from litany_runtime import orders
-    from litany_runtime.confine import Entered
+    from litany_runtime.confine import Entered, Script
     from litany_runtime.limits import Limits
     from litany_runtime.policy import Prepared
     from litany_runtime.program import FilePolicy
@@ -59,25 +59,26 @@ def prepare() -> None:
     traceback.TracebackException(ValueError, ValueError("warm"), None)
 
 
-def main(order: orders.Spawn, fds: list[int], entered: Entered, nature: Nature) -> NoReturn:
+def main(order: orders.Spawn, fds: list[int], script: Script, entered: Entered, nature: Nature) -> NoReturn:
     """Be the child of an order; never returns."""
     code = FAULT
     try:
-        code = _live(order, fds, entered, nature)
+        code = _live(order, fds, script, entered, nature)
     except BaseException as error:  # noqa: BLE001 - nothing may return into the zygote's stack
         os.write(2, f"litany: the child failed: {type(error).__name__}: {error}\n".encode(errors="replace"))
     finally:
         os._exit(code)
 
 
-def _live(order: orders.Spawn, fds: list[int], entered: Entered, nature: Nature) -> int:
-    files, limits = order.decoded()
+def _live(order: orders.Spawn, fds: list[int], script: Script, entered: Entered, nature: Nature) -> int:
+    plan = order.child_plan()
+    files, limits = plan.files, plan.limits
     interrupts = Interrupts()
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     signal.signal(signal.SIGINT, interrupts.arrive)
     sock = _arrange(fds)
-    layers = confine.confine_child(entered, confine.ChildPlan(order.worktree, files, limits))
+    layers = script.run()
     random.seed()
     stdout, stderr = _streams()
     worktree = None if order.worktree is None else entered.worktree_path(order.worktree)

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import msgpack
 
+from litany_runtime.confine import ChildPlan
 from litany_runtime.limits import Limits
 from litany_runtime.program import FilePolicy
 
@@ -90,9 +91,9 @@ class Spawn:
         """The order for one child."""
         return cls(key, worktree, files.value, asdict(limits))
 
-    def decoded(self) -> tuple[FilePolicy, Limits]:
-        """The file policy and the limits in their own types."""
-        return FilePolicy(self.files), Limits(**self.limits)
+    def child_plan(self) -> ChildPlan:
+        """The plan of the child that is ordered."""
+        return ChildPlan(self.worktree, FilePolicy(self.files), Limits(**self.limits))
 
 
 @dataclass(frozen=True, slots=True)

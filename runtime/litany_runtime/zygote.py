@@ -99,13 +99,25 @@ class _Zygote:
         return True
 
     def _spawn(self, order: orders.Spawn, fds: list[int]) -> None:
+        # Before the fork, so that what it costs is not paid in copied pages.
+        try:
+            script = confine.prepare_child(self._entered, order.child_plan())
+        except confine.ConfinementError as error:
+            os.write(fds[2], f"litany: {error}\n".encode(errors="replace"))
+            self._close(fds)
+            self._control.send(orders.encode(orders.Exited(order.key, child.FAULT << 8, 0.0, 0)))
+            return
         pid = os.fork()
         if pid == 0:
-            child.main(order, fds, self._entered, self._nature)
-        for fd in fds:
-            os.close(fd)
+            child.main(order, fds, script, self._entered, self._nature)
+        self._close(fds)
         self._keys[pid] = order.key
         self._pids[order.key] = pid
+
+    @staticmethod
+    def _close(fds: list[int]) -> None:
+        for fd in fds:
+            os.close(fd)
 
     def _reap(self) -> None:
         while True:
