@@ -179,6 +179,29 @@ def test_a_door_that_is_gone_raises_whichever_way_it_is_called(
     assert len(fake_door.calls) < 40, "no new call is begun once one has found the door gone"
 
 
+def test_no_new_call_is_begun_once_a_slot_has_found_the_door_gone(
+    fake_door: FakeDoor, tools: ModuleType
+) -> None:
+    second_is_in = threading.Event()
+    first: list[threading.Thread] = []
+
+    def answer(arguments: dict[str, Any]) -> Any:
+        if arguments["n"] == 0:
+            first.append(threading.current_thread())
+            second_is_in.wait(timeout=20)
+            return unreachable()
+        second_is_in.set()
+        if first and first[0] is not threading.main_thread():
+            first[0].join(timeout=20)  # until the first slot's error is known
+        return ""
+
+    fake_door.answers("echo", answer)
+    with pytest.raises(DoorError):
+        tools.fan_out(tools.echo, [{"n": n} for n in range(20)], limit=2)
+    if first[0] is not threading.main_thread():
+        assert len(fake_door.calls) == 2
+
+
 def test_an_interrupt_in_a_fan_out_begins_no_further_call(fake_door: FakeDoor, tools: ModuleType) -> None:
     def interrupted(arguments: dict[str, Any]) -> str:
         if arguments["n"] == 0:

@@ -28,6 +28,15 @@ def test_a_budget_is_kept_and_what_is_left_out_is_said(budget: int) -> None:
     assert all(each.name in text for each in tools) or "Some: " in text or "36 tools;" in text
 
 
+def test_every_budget_is_kept() -> None:
+    tools = corpus("files")
+    whole = describe(tools)
+    assert describe(tools, len(whole)) == whole
+    assert len(describe(tools, len(whole) - 1)) < len(whole)
+    for budget in range(MIN_BUDGET_CHARS, len(whole), 97):
+        assert len(describe(tools, budget)) <= budget
+
+
 def test_more_room_never_shows_fewer_tools() -> None:
     tools = corpus("web")
     shown = [sum(each.name in describe(tools, budget) for each in tools) for budget in range(200, 4000, 150)]

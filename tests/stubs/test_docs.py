@@ -14,7 +14,9 @@ SHOWN = ("edit_file", "create_issue", "list-events")
 
 
 def test_the_module_on_the_page_is_the_one_that_is_generated() -> None:
-    match = re.search(r"<!-- module:.*?-->\n```python\n(.*?)```\n", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    match = re.search(
+        r"<!-- module:.*?-->\n```python\n(.*?)```\n", PAGE.read_text(encoding="utf-8"), re.DOTALL
+    )
     assert match is not None
     assert match[1] == render([declared(name) for name in SHOWN])
 

@@ -225,6 +225,14 @@ def test_no_public_name_leads_to_a_module_a_frame_or_the_door(fake_door: FakeDoo
             assert each is not fake_door, path
 
 
+def test_a_program_sees_what_the_module_lists_and_nothing_that_it_imports() -> None:
+    module = load_stubs(render([declared("add")]))
+    own = {"UNSET", "DoorError", "Result", "ToolError", "Unset", "aio", "fan_out", "invoke", "search"}
+    assert set(dir(module)) == own | {"AddData", "add"}
+    assert {name for name in vars(module) if not name.startswith("__")} == set(dir(module))
+    assert set(dir(module.aio)) == {"add", "fan_out", "invoke"}
+
+
 def test_the_module_and_what_it_gives_are_read_only(fake_door: FakeDoor) -> None:
     fake_door.answers("create_issue", "{}")
     module = load_stubs(render(corpus("forges")))

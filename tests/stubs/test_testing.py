@@ -124,6 +124,19 @@ def test_the_fixture_comes_with_the_package_and_needs_nothing_else(tmp_path: Pat
     assert " passed" in done.stdout
 
 
+def test_the_fixture_gives_the_door_back(tmp_path: Path) -> None:
+    (tmp_path / "test_two.py").write_text(
+        "from litany_stubs import client\n"
+        "def test_first(fake_door):\n"
+        "    assert client.bind(fake_door) is fake_door\n"
+        "def test_second():\n"
+        "    assert client.bind(None) is None\n"
+    )
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:randomly", "-p", "no:cacheprovider", "."]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+
+
 def test_the_plugin_that_every_pytest_run_imports_is_light() -> None:
     code = "import sys, pytest; before = set(sys.modules); import litany_stubs.pytest_plugin; "
     code += "print(sorted(set(sys.modules) - before))"

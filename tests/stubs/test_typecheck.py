@@ -12,7 +12,14 @@ from litany_stubs.typecheck import CheckerError, Finding, check_types
 from stubs_kit import corpus, declared
 
 STUBS = render(
-    [declared("add"), declared("open_object"), declared("tuples"), declared("formats"), declared("bounds")]
+    [
+        declared("add"),
+        declared("open_object"),
+        declared("tuples"),
+        declared("formats"),
+        declared("bounds"),
+        declared("plot"),
+    ]
 )
 
 WRONG = """\
@@ -36,8 +43,10 @@ import litany_tools, asyncio, json
 from litany_tools import aio, UNSET, ToolError
 point = {"x": 1}
 point["other"] = "y"
-litany_tools.open_object(a=point, c={"x": 1})
+closed = {"x": 1}
+litany_tools.open_object(a=point, c=closed)
 whole = [1, 2]
+litany_tools.plot(kind="line", x=whole, y=whole)
 litany_tools.tuples(a=["x", 1], c=["a", 1.5])
 litany_tools.bounds(d=whole, b=1)
 print(litany_tools.add(a=1, b=2).data["sum"] + 1)
