@@ -38,6 +38,9 @@ WIRE_FD = 3
 FAULT = 125
 """Exit code of a child whose harness failed; the message is on its stderr."""
 
+_RESERVE_BYTES = 4 * 1024 * 1024
+"""Held back while the program runs and let go when it is out of memory, so that its end can be told."""
+
 _OURS = tuple(f"{Path(str(each.__file__)).resolve().parent}{os.sep}" for each in (policy, client, wire))
 
 
@@ -156,6 +159,7 @@ class _Program:
         self._stdout = stdout
         self._stderr = stderr
         self._out_of_memory = False
+        self._reserve: bytearray | None = bytearray(_RESERVE_BYTES)  # never written: it costs no page
 
     def live(self, nature: Nature, worktree: str | None, files: FilePolicy) -> int:
         """Compile, run, end; the exit code."""
@@ -202,6 +206,7 @@ class _Program:
         except SystemExit as end:
             return self._exit_code(end.code)
         except BaseException as error:  # noqa: BLE001 - the program's own end, whatever it raised
+            self._reserve = None
             self._out_of_memory = isinstance(error, MemoryError)
             self._report(error)
             return 1

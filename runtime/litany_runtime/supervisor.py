@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING
 import trio
 
 from litany_runtime import confine, wire
+from litany_runtime.deadline import Deadline
 from litany_runtime.limits import MIB, Limits
 from litany_runtime.outcome import EXIT_CODES, Outcome, Usage
 from litany_runtime.output import Kept
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
     from litany_runtime.setup import Setup
     from litany_stubs.words import JSON
 
-DEADLINE_GRACE_S = 0.08
+DEADLINE_GRACE_S = 0.05
 """Between the interrupt and SIGKILL when the deadline has passed: the time was agreed on beforehand, so what
 is left is only to flush. A stop, which comes unannounced, gives `Limits.grace_s`."""
 
@@ -89,7 +90,7 @@ class Supervisor:
         limits: Limits | None = None,
         *,
         answer: Callable[[InnerCall], Awaitable[Reply]],
-        deadline: float = math.inf,
+        deadline: float | Deadline = math.inf,
         stop: trio.Event | None = None,
         output: Callable[[str, bytes], None] | None = None,
     ) -> ProgramEnd:
@@ -99,7 +100,8 @@ class Supervisor:
             program: what to run.
             limits: what it may use; the defaults when None.
             answer: answers one inner call; run as a task for each, cancelled when the program ends.
-            deadline: absolute, on trio's clock; start-up and waiting count.
+            deadline: absolute, on trio's clock; start-up and waiting count, except while a `Deadline`'s clock
+                is stopped.
             stop: the stop flag.
             output: told each piece of output as it arrives: `("stdout" | "stderr", bytes)`.
 
@@ -263,7 +265,7 @@ class _Run:
         limits: Limits,
         *,
         answer: Callable[[InnerCall], Awaitable[Reply]],
-        deadline: float,
+        deadline: float | Deadline,
         stop: trio.Event | None,
         output: Callable[[str, bytes], None] | None,
     ) -> None:
@@ -292,7 +294,7 @@ class _Run:
         missing: confine.ConfinementError | None = None
         async with trio.open_nursery() as flagged:
             flag = flagged.cancel_scope
-            flag.deadline = self._deadline
+            (self._deadline if isinstance(self._deadline, Deadline) else Deadline(self._deadline)).bind(flag)
             if self._stop is not None:
                 flagged.start_soon(self._watch, self._stop, flag)
             settled = False
