@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from litany_stubs.client import find, first_line
+from litany_stubs.declared import Stub, read_stubs
+from litany_stubs.finding import find, first_line
 from litany_stubs.literals import comment, quote
-from litany_stubs.render import Stub, invoke_doc, read_stubs
+from litany_stubs.render import invoke_doc
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING
 from litany_stubs.constraints import describe
 from litany_stubs.literals import can_say, comment, quote
 from litany_stubs.names import OWN_NAMES, Names, camel, is_parameter_name
-from litany_stubs.schema import ANYTHING, EVERYTHING, Document, Node, ObjectShape, Shape
+from litany_stubs.schema import Document
+from litany_stubs.shapes import ANYTHING, EVERYTHING, Node, ObjectShape, Shape
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from litany_stubs.schema import ArrayShape
+    from litany_stubs.shapes import ArrayShape
 
 INLINE_CHARS = 100
 """Length up to which a type is written in place; about one line of the module."""

@@ -13,10 +13,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from litany_stubs.declared import read_stubs
 from litany_stubs.literals import comment, docstring, quote, tidy
 from litany_stubs.module import compile_stubs, load_stubs
 from litany_stubs.names import OWN_NAMES, Names
-from litany_stubs.render import read_stubs, render, write_stubs
+from litany_stubs.render import render, write_stubs
 from litany_stubs.testing import FakeDoor
 from litany_stubs.words import ToolDeclaration
 from stubs_kit import corpus, declared, load
@@ -308,7 +309,13 @@ def test_the_client_imports_nothing_heavy() -> None:
     }
     assert not loaded & heavy
     assert not {each for each in loaded if each.startswith("litany_stubs.")} - {
-        *("litany_stubs.client", "litany_stubs.module", "litany_stubs.result", "litany_stubs.values"),
+        *(
+            "litany_stubs.client",
+            "litany_stubs.finding",
+            "litany_stubs.module",
+            "litany_stubs.result",
+            "litany_stubs.values",
+        ),
         "litany_stubs.words",
     }
 

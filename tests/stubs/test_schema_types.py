@@ -11,9 +11,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from litany_stubs.declared import read_stubs
 from litany_stubs.module import load_stubs
 from litany_stubs.names import is_parameter_name
-from litany_stubs.render import read_stubs, render
+from litany_stubs.render import render
 from litany_stubs.words import ToolDeclaration
 from stubs_kit import TypedModule, corpus, declared, is_sayable
 

@@ -1,0 +1,99 @@
+"""Finding tools by words, and showing them: what `litany_tools.search` answers.
+
+On the path of the confined child: a signature is read from the function itself, whose annotations are
+text already.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+
+def search(
+    words: str, functions: Sequence[Callable[..., Any]], by_invoke: Mapping[str, str], *, limit: int = 5
+) -> str:
+    """Find tools by words in their names, descriptions and parameters.
+
+    Args:
+        words: what to look for, separated by spaces.
+        functions: the module's tools.
+        by_invoke: description by name of the tools that have no function.
+        limit: tools to show.
+    """
+    entries = [(each.__name__, signature(each), each.__doc__ or "") for each in functions]
+    entries += [(name, f"invoke({name!r}, {{...}})", text) for name, text in by_invoke.items()]
+    return find(words, entries, limit=limit)
+
+
+def find(words: str, entries: Sequence[tuple[str, str, str]], *, limit: int) -> str:
+    """Return the entries (name, signature, description) that fit `words` best, as text to read."""
+    if not isinstance(words, str):
+        raise TypeError(f"search takes words as one string, not {type(words).__name__}")
+    wanted = _split(words)
+    ranked = []
+    for name, shown, text in entries:
+        name_words, lower_name, lower_text = _split(name), name.lower(), text.lower()
+        score = 0
+        for word in wanted:
+            if word in name_words:
+                score += 8
+            elif word in lower_name:
+                score += 5
+            elif word in lower_text:
+                score += 2
+            elif word in shown.lower():
+                score += 1
+        if score or not wanted:
+            ranked.append((-score, name, shown, text))
+    if not ranked:
+        granted = listed([name for name, _, _ in entries], 40)
+        return f"No granted tool matches {words[:80]!r}. Granted: {granted}."
+    ranked.sort(key=lambda each: each[:2])
+    lines = []
+    for _, _, shown, text in ranked[:limit]:
+        lines.append(shown)
+        first = first_line(text)
+        if first:
+            lines.append(f"    {first}")
+    if len(ranked) > limit:
+        lines.append(f"... and {len(ranked) - limit} more; use more words or a larger limit.")
+    return "\n".join(lines)
+
+
+def signature(function: Callable[..., Any]) -> str:
+    """Return `name(*, path: str, limit: int = UNSET) -> Result[Any]` of a generated function."""
+    code = function.__code__
+    hints = function.__annotations__
+    optional = function.__kwdefaults__ or {}
+    parts = [
+        f"{each}: {hints.get(each, 'Any')}" + (" = UNSET" if each in optional else "")
+        for each in code.co_varnames[: code.co_kwonlyargcount]
+    ]
+    if code.co_flags & 0x08:  # CO_VARKEYWORDS
+        more = code.co_varnames[code.co_kwonlyargcount]
+        parts.append(f"**{more}: {hints.get(more, 'Any')}")
+    star = "*, " if code.co_kwonlyargcount else ""
+    return f"{function.__name__}({star}{', '.join(parts)}) -> {hints.get('return', 'Result[Any]')}"
+
+
+def first_line(text: str, limit: int = 160) -> str:
+    """Return the first line of `text` that has something on it, shortened to `limit` characters."""
+    for line in text.splitlines():
+        stripped = line.strip()
+        if stripped:
+            return stripped if len(stripped) <= limit else stripped[: limit - 3] + "..."
+    return ""
+
+
+def _split(text: str) -> list[str]:
+    """Split into lower-case words at whatever is no letter or digit."""
+    return "".join(each if each.isalnum() else " " for each in text).lower().split()
+
+
+def listed(names: Sequence[str], limit: int = 20) -> str:
+    """Return names for a message, the first `limit` of them."""
+    shown = ", ".join(names[:limit]) or "nothing"
+    return shown if len(names) <= limit else f"{shown} and {len(names) - limit} more"
