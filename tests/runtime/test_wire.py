@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import random
 import struct
 
 import msgpack
@@ -23,6 +24,7 @@ from litany_runtime.wire import (
     Run,
     Warm,
 )
+from wire_fuzz import one_round
 
 LIMIT = 1 << 20
 
@@ -181,3 +183,8 @@ def test_a_lone_surrogate_is_refused_before_it_is_sent() -> None:
 def test_a_frame_over_the_limit_is_refused_where_it_is_made() -> None:
     with pytest.raises(LocalError, match="allowed"):
         wire.encode(Call(1, "t", {"a": "x" * 2000}), 1000)
+
+
+def test_mutated_conversations_are_taken_or_refused_and_nothing_else() -> None:
+    dice = random.Random(20)
+    assert sum(one_round(dice) for _ in range(20_000)) > 1000  # enough of them reach a decoded message
