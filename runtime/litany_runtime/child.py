@@ -81,11 +81,11 @@ def _live(order: orders.Spawn, fds: list[int], script: Script, entered: Entered,
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     signal.signal(signal.SIGINT, interrupts.arrive)
     sock = _arrange(fds)
-    layers = script.run()
+    layers = [*(["language policy"] if nature.language_layer else []), *script.run()]
     random.seed()
     stdout, stderr = _streams()
     worktree = None if order.worktree is None else entered.worktree_path(order.worktree)
-    sock.sendall(wire.encode(wire.Warm(list(layers)), wire.max_frame_from_child(limits)))
+    sock.sendall(wire.encode(wire.Warm(layers), wire.max_frame_from_child(limits)))
     decoder = wire.Decoder(wire.FROM_HOST, wire.max_frame_from_host(limits))
     run = _receive(sock, decoder)
     if run is None:

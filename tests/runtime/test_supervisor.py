@@ -329,3 +329,14 @@ def test_a_cancelled_host_leaves_nothing_behind(tmp_path: Path) -> None:
                 await bench.run("while True: pass")
 
     trio.run(main)
+
+
+@pytest.mark.parametrize("language_layer", [True, False])
+def test_an_end_names_the_layers_that_held(tmp_path: Path, language_layer: bool) -> None:
+    async def main() -> None:
+        async with open_bench(tmp_path, language_layer=language_layer) as bench:
+            end = await bench.run("print(1)")
+            assert ("language policy" in end.layers) is language_layer
+            assert "seccomp" in end.layers
+
+    trio.run(main)
