@@ -11,7 +11,6 @@ import builtins
 import io
 import linecache
 import os
-import random
 import signal
 import socket
 import sys
@@ -82,7 +81,6 @@ def _live(order: orders.Spawn, fds: list[int], script: Script, entered: Entered,
     signal.signal(signal.SIGINT, interrupts.arrive)
     sock = _arrange(fds)
     layers = [*(["language policy"] if nature.language_layer else []), *script.run()]
-    random.seed()
     stdout, stderr = _streams()
     worktree = None if order.worktree is None else entered.worktree_path(order.worktree)
     sock.sendall(wire.encode(wire.Warm(layers), wire.max_frame_from_child(limits)))

@@ -340,3 +340,11 @@ def test_an_end_names_the_layers_that_held(tmp_path: Path, language_layer: bool)
             assert "seccomp" in end.layers
 
     trio.run(main)
+
+
+@with_bench
+async def test_no_two_programs_draw_the_same_random_numbers(bench: Bench) -> None:
+    # The module re-seeds itself in a forked child; what a child inherits must not show.
+    source = "import random, uuid, secrets, tempfile\nprint(random.random(), uuid.uuid4(), secrets.token_hex(4))"
+    drawn = [(await bench.run(source)).stdout.split() for _ in range(3)]
+    assert len({each for line in drawn for each in line}) == 9
