@@ -158,8 +158,8 @@ class Door:
         chosen = self._select(selector)
         for each in chosen:
             each.stop()
-        for each in chosen:
-            await each.has_ended()
+        for ending in [each.ending() for each in chosen]:  # before the first wait: others may end in it
+            await ending.wait()
         return tuple(each.call.id for each in chosen)
 
     def running(self) -> tuple[ToolCall, ...]:

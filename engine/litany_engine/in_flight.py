@@ -58,11 +58,11 @@ class Running:
             self._inner_caller = replace(self.caller, parent=self.as_parent)
         return self._inner_caller
 
-    async def has_ended(self) -> None:
-        """Wait until its end is recorded; ask only while it runs."""
+    def ending(self) -> trio.Event:
+        """What is set once its end is recorded; ask while it runs, since most calls are waited for by nobody."""
         if self._ended is None:
             self._ended = trio.Event()
-        await self._ended.wait()
+        return self._ended
 
     def tell_ended(self) -> None:
         """Let those go on who wait for its end."""
