@@ -506,3 +506,18 @@ def test_a_watcher_that_raises_is_dropped_and_the_call_goes_on(place: Place) -> 
     door.watch(broken)
     assert invoke(door, "read_file", {"path": "x"}, place.caller()).outcome is Outcome.COMPLETED
     assert len(told) == 1
+
+
+def test_a_stop_of_several_calls_comes_back_in_whatever_order_they_end(place: Place) -> None:
+    async def main() -> tuple[str, ...]:
+        door = Door()
+        async with trio.open_nursery() as nursery:
+            for number in range(5):
+                name = "wait" if number % 2 else "wait_politely"
+                nursery.start_soon(door.invoke, name, {}, place.caller())
+            await trio.testing.wait_all_tasks_blocked()
+            with trio.fail_after(10):
+                return await door.stop()
+        raise AssertionError
+
+    assert trio.run(main) == ("call_1",) * 5
