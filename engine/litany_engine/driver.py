@@ -181,10 +181,12 @@ class Driver:
             try:
                 yield flag
             finally:
-                if flag.raised:
-                    self._set_mark(STOPPED, agent.id, "stopped")
                 self._flags.remove(flag)
-                flag.ended.set()
+                try:
+                    if flag.raised:
+                        self._set_mark(STOPPED, agent.id, "stopped")
+                finally:
+                    flag.ended.set()  # whatever fails, a stop that waits for this comes back
 
     async def _answer(
         self,

@@ -1,0 +1,121 @@
+"""What the model is told of calls that nobody will answer: pure, and worded for what is known."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from litany_engine.calls import CallEnd, ToolCall
+from litany_engine.entries import ToolUse
+from litany_engine.recorded import HOST_DIED, HOST_DIED_BEFORE, RecordedCall
+from litany_engine.settlement import (
+    DIED_AFTER,
+    DIED_UNKNOWN,
+    NOT_RUN_DIED,
+    STOPPED_WHILE_IT_RAN,
+    answer,
+    died,
+    record_of,
+    stopped_before,
+)
+from litany_runtime.outcome import EXIT_CODES, Outcome
+from litany_stubs.words import Refusal
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+CALL = ToolUse("c", "say", {"text": "x"})
+
+
+def ended(outcome: Outcome = Outcome.COMPLETED, **fields: Any) -> CallEnd:
+    exit_code = fields.pop("exit_code", EXIT_CODES.get(outcome, 1))
+    return CallEnd(ToolCall("c", "say", {"text": "x"}), outcome, exit_code, NOW, NOW, 0.0, **fields)
+
+
+def recorded(
+    end: CallEnd | None, name: str = "say", asked: Any = None, at: datetime | None = NOW
+) -> RecordedCall:
+    call = ToolCall("c", name, {"text": "x"} if asked is None else asked)
+    return RecordedCall(call, None, at, end, Path("/w/steps/a/001/tools/c"))
+
+
+@pytest.mark.parametrize(
+    ("record", "text"),
+    [
+        (None, NOT_RUN_DIED),
+        (recorded(None), DIED_UNKNOWN),
+        (recorded(ended(Outcome.FAULTED, reason=HOST_DIED)), DIED_UNKNOWN),
+        (recorded(ended(Outcome.FAULTED, reason=HOST_DIED_BEFORE)), NOT_RUN_DIED),
+        (recorded(ended(stdout=b"out")), f"{DIED_AFTER}\nExit code: 0\nout"),
+        (recorded(ended(Outcome.REFUSED, refusal=Refusal("grant", "not yours"))), f"{DIED_AFTER}\nnot yours"),
+    ],
+)
+def test_a_dead_host_s_call_is_an_error_that_says_what_is_known(
+    record: RecordedCall | None, text: str
+) -> None:
+    result = died(CALL, record, 2048, 2048)
+    assert (result.tool_use_id, result.is_error, result.text) == ("c", True, text)
+
+
+def test_a_call_that_a_stop_came_before_was_not_run() -> None:
+    assert "not run" in stopped_before(CALL).text
+    assert stopped_before(CALL).is_error
+
+
+@pytest.mark.parametrize(
+    ("end", "is_error"),
+    [
+        (ended(), False),
+        (ended(Outcome.FAILED, exit_code=2), True),
+        (ended(Outcome.REFUSED, refusal=Refusal("grant", "no")), True),
+        (ended(Outcome.STOPPED), True),
+    ],
+)
+def test_an_answer_is_an_error_when_the_call_did_not_do_what_was_asked(end: CallEnd, is_error: bool) -> None:
+    assert answer(end, 10, 10).is_error is is_error
+
+
+def test_only_the_call_that_a_stop_ended_is_said_to_stand_half_done() -> None:
+    assert answer(ended(Outcome.STOPPED), 10, 10, stopped=True).text.endswith(f"\n{STOPPED_WHILE_IT_RAN}")
+    assert STOPPED_WHILE_IT_RAN not in answer(ended(Outcome.STOPPED), 10, 10).text
+    assert STOPPED_WHILE_IT_RAN not in answer(ended(), 10, 10, stopped=True).text
+
+
+def look_up(records: dict[int, RecordedCall], first: int) -> RecordedCall | None:
+    return record_of(CALL, first, sorted(records), lambda number, _: records.get(number))
+
+
+def test_the_latest_record_of_the_same_call_counts() -> None:
+    old, new = recorded(ended(stdout=b"held")), recorded(ended(stdout=b"run"))
+    assert look_up({1: old, 4: new}, 1) is new
+
+
+def test_a_record_from_before_the_reply_is_another_call_s() -> None:
+    assert look_up({1: recorded(ended()), 2: recorded(ended())}, 3) is None
+
+
+def test_a_record_of_another_call_under_the_same_id_is_passed_over() -> None:
+    mine = recorded(ended())
+    assert (
+        look_up({1: mine, 2: recorded(ended(), name="other"), 3: recorded(ended(), asked={"text": "y"})}, 1)
+        is mine
+    )
+
+
+def test_a_record_that_does_not_say_what_was_asked_is_taken_by_its_id() -> None:
+    bare = recorded(None, name="", asked={}, at=None)
+    assert look_up({1: bare}, 1) is bare
+
+
+@given(st.sets(st.integers(1, 50)), st.integers(1, 50))
+def test_no_record_before_the_reply_s_step_is_ever_looked_at(numbers: set[int], first: int) -> None:
+    looked: list[int] = []
+
+    def load(number: int, _: str) -> None:
+        looked.append(number)
+
+    record_of(CALL, first, sorted(numbers), load)
+    assert looked == sorted((n for n in numbers if n >= first), reverse=True)

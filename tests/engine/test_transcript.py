@@ -1,0 +1,238 @@
+"""The transcript in git: it only grows, whatever the worktree holds, and files ride with the answers."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from litany_engine.entries import ToolResult, TranscriptError
+from litany_engine.git import GitError
+from litany_engine.staging import MAX_STAGED_FILE_BYTES
+from litany_engine.transcript import Transcript
+from litany_engine.workspace import Workspace
+from window_kit import AGENT, assert_git_is_clean, git, make_workspace, transcript_of, use
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    return make_workspace(tmp_path / "w")
+
+
+def answer(transcript: Transcript, call_id: str = "c") -> None:
+    transcript.append_result(ToolResult(call_id, "done", is_error=False), "completed")
+
+
+def committed(workspace: Workspace, path: str) -> str:
+    return git(workspace, "show", f"agents/{AGENT}:{path}")
+
+
+def files(workspace: Workspace) -> list[str]:
+    return git(workspace, "ls-tree", "-r", "-z", "--name-only", f"agents/{AGENT}").split("\0")[:-1]
+
+
+def test_entries_are_numbered_by_one_counter_and_read_back(workspace: Workspace) -> None:
+    transcript = transcript_of(workspace)
+    transcript.append_message("user", "hello é", "d1")
+    transcript.append_reply("claude", [use("c", "say", text="\ud800")], 7)
+    answer(transcript)
+    message, reply, result = transcript.entries()
+    assert [each.name for each in (message, reply, result)] == [
+        "001-user.md",
+        "002-claude.json",
+        "003-tool.json",
+    ]
+    assert message.content == "hello é"
+    assert (reply.step, reply.content) == (7, [use("c", "say", text="\ud800")])
+    assert result.answered() == ("c",)
+    assert_git_is_clean(workspace)
+
+
+def test_each_entry_is_a_commit_of_its_own(workspace: Workspace) -> None:
+    transcript = transcript_of(workspace)
+    for n in range(3):
+        answer(transcript, f"c{n}")
+    subjects = git(workspace, "log", "--format=%s", f"agents/{AGENT}").splitlines()
+    assert subjects[:3] == ["Answer c2: completed", "Answer c1: completed", "Answer c0: completed"]
+
+
+def test_what_a_call_did_to_files_rides_with_its_answer(workspace: Workspace) -> None:
+    worktree = workspace.worktree(AGENT)
+    transcript = transcript_of(workspace)
+    (worktree / "sub").mkdir()
+    (worktree / "sub/new").write_text("1")
+    (worktree / "gone").write_text("x")
+    answer(transcript, "c1")
+    (worktree / "sub/new").write_text("2")
+    (worktree / "gone").unlink()
+    (worktree / "link").symlink_to("/etc/passwd")
+    (worktree / "run.sh").write_text("#!/bin/sh\n")
+    (worktree / "run.sh").chmod(0o755)
+    answer(transcript, "c2")
+    changed = git(workspace, "show", "--format=", "--name-status", f"agents/{AGENT}").split()
+    assert changed == ["D", "gone", "A", "link", "A", "messages/002-tool.json", "A", "run.sh", "M", "sub/new"]
+    assert committed(workspace, "link") == "/etc/passwd"  # the link, never what it leads to
+    assert git(workspace, "ls-tree", f"agents/{AGENT}", "run.sh").startswith("100755")
+    assert_git_is_clean(workspace)
+
+
+def test_ignored_files_stay_out(workspace: Workspace) -> None:
+    worktree = workspace.worktree(AGENT)
+    (worktree / ".gitignore").write_text("*.log\nmessages\n")
+    (worktree / "a.log").write_text("x")
+    transcript = transcript_of(workspace)
+    answer(transcript)
+    assert files(workspace) == [".gitignore", "messages/001-tool.json"]
+    assert len(transcript.entries()) == 1
+
+
+def test_git_in_the_worktree_sees_nothing_left_to_commit(workspace: Workspace) -> None:
+    worktree = workspace.worktree(AGENT)
+    (worktree / "a").write_text("x")
+    answer(transcript_of(workspace))
+    status = subprocess.run(
+        ["git", "-C", str(worktree), "status", "--porcelain"], capture_output=True, text=True, check=True
+    )
+    assert (status.stdout, status.stderr) == ("", "")
+
+
+def test_a_change_to_a_past_entry_is_never_committed(workspace: Workspace) -> None:
+    transcript = transcript_of(workspace)
+    transcript.append_message("user", "the goal", "d1")
+    messages = workspace.worktree(AGENT) / "messages"
+    (messages / "001-user.md").write_text("another goal")
+    (messages / "099-user.md").write_text("forged")
+    answer(transcript)
+    assert [each.name for each in transcript.entries()] == ["001-user.md", "002-tool.json"]
+    assert transcript.entries()[0].content == "the goal"
+
+
+def test_a_deleted_folder_of_messages_comes_back(workspace: Workspace) -> None:
+    transcript = transcript_of(workspace)
+    transcript.append_message("user", "one", "d1")
+    messages = workspace.worktree(AGENT) / "messages"
+    (messages / "001-user.md").unlink()
+    messages.rmdir()
+    answer(transcript)
+    assert [each.name for each in transcript.entries()] == ["001-user.md", "002-tool.json"]
+    transcript.mend()
+    assert sorted(each.name for each in messages.iterdir()) == ["001-user.md", "002-tool.json"]
+
+
+@pytest.mark.parametrize("trap", ["link", "file", "fifo"])
+def test_nothing_is_written_through_what_takes_the_place_of_messages(
+    workspace: Workspace, tmp_path: Path, trap: str
+) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    messages = workspace.worktree(AGENT) / "messages"
+    if trap == "link":
+        messages.symlink_to(outside)
+    elif trap == "file":
+        messages.write_text("not a folder")
+    else:
+        os.mkfifo(messages)
+    transcript = transcript_of(workspace)
+    answer(transcript)
+    assert list(outside.iterdir()) == []
+    assert messages.is_dir()
+    assert not messages.is_symlink()
+    assert [each.name for each in transcript.entries()] == ["001-tool.json"]
+    assert_git_is_clean(workspace)
+
+
+def test_a_git_file_planted_in_the_worktree_leads_nowhere(workspace: Workspace, tmp_path: Path) -> None:
+    """A program may write `.git`; a commit that followed it would open a repository of the program's making."""
+    other = make_workspace(tmp_path / "other")
+    before = git(other, "rev-parse", f"agents/{AGENT}")
+    worktree = workspace.worktree(AGENT)
+    (worktree / ".git").write_text(f"gitdir: {other.root / 'repo.git' / 'worktrees' / AGENT}\n")
+    (worktree / "mine").write_text("x")
+    answer(transcript_of(workspace))
+    assert git(other, "rev-parse", f"agents/{AGENT}") == before
+    assert files(workspace) == ["messages/001-tool.json", "mine"]
+
+
+def test_files_that_git_cannot_hold_are_named_and_left_out(workspace: Workspace) -> None:
+    worktree = workspace.worktree(AGENT)
+    (worktree / "git~1").write_text("x")
+    (worktree / "a\\b").write_text("x")
+    (worktree / "fine").write_text("x")
+    os.mkfifo(worktree / "fifo")
+    (worktree / os.fsdecode(b"raw\xff")).write_text("x")
+    nested = worktree / "nested"
+    subprocess.run(["git", "init", "-q", str(nested)], check=True)
+    (nested / "f").write_text("x")
+    (worktree / "fake").mkdir()
+    (worktree / "fake/.git").symlink_to("/")
+    transcript = transcript_of(workspace)
+    for n in range(2):  # what is left out today must not be in the way tomorrow
+        answer(transcript, f"c{n}")
+        body = git(workspace, "log", "-1", "--format=%b", f"agents/{AGENT}")
+        assert "'git~1'" in body
+        assert "'nested/': a repository of its own" in body
+        assert "fine" in files(workspace)
+    assert_git_is_clean(workspace)
+
+
+def test_a_file_over_the_limit_stays_in_the_worktree_alone(workspace: Workspace) -> None:
+    with (workspace.worktree(AGENT) / "huge").open("wb") as file:
+        file.truncate(MAX_STAGED_FILE_BYTES + 1)
+    answer(transcript_of(workspace))
+    assert files(workspace) == ["messages/001-tool.json"]
+    assert "files over" in git(workspace, "log", "-1", "--format=%b", f"agents/{AGENT}")
+
+
+def test_a_worktree_that_cannot_be_looked_at_costs_no_answer(workspace: Workspace) -> None:
+    worktree = workspace.worktree(AGENT)
+    (worktree / "a").write_text("x")
+    transcript = transcript_of(workspace)
+    answer(transcript, "c1")
+    (workspace.root / "repo.git" / "worktrees" / AGENT / "index").write_bytes(b"DIRC nonsense")
+    (worktree / "b").write_text("y")
+    answer(transcript, "c2")
+    assert [each.answered() for each in transcript.entries()] == [("c1",), ("c2",)]
+    assert files(workspace) == ["a", "b", "messages/001-tool.json", "messages/002-tool.json"]
+
+
+def test_an_agent_s_own_commit_is_built_upon(workspace: Workspace) -> None:
+    worktree = workspace.worktree(AGENT)
+    transcript = transcript_of(workspace)
+    answer(transcript, "c1")
+    (worktree / "a").write_text("x")
+    identity = ["-c", "user.name=a", "-c", "user.email=a@localhost"]
+    subprocess.run(["git", "-C", str(worktree), "add", "a"], check=True)
+    subprocess.run(["git", "-C", str(worktree), *identity, "commit", "-qm", "mine"], check=True)
+    answer(transcript, "c2")
+    subjects = git(workspace, "log", "--format=%s", f"agents/{AGENT}").splitlines()
+    assert subjects[:3] == ["Answer c2: completed", "mine", "Answer c1: completed"]
+
+
+def test_lock_files_of_a_dead_git_are_cleared_away(workspace: Workspace) -> None:
+    transcript = transcript_of(workspace)
+    repo = workspace.root / "repo.git"
+    for stale in (repo / f"refs/heads/agents/{AGENT}.lock", repo / f"worktrees/{AGENT}/index.lock"):
+        stale.write_text("")
+    with pytest.raises(GitError, match="lock"):
+        answer(transcript)
+    transcript.mend()
+    answer(transcript)
+    assert len(transcript.entries()) == 1
+
+
+def test_a_deposit_is_known_again_until_something_else_is_said(workspace: Workspace) -> None:
+    transcript = transcript_of(workspace)
+    transcript.append_message("user", "x", "0001-abc-user.md")
+    assert transcript.has_taken("0001-abc-user.md")
+    assert not transcript.has_taken("0001-abc")
+    answer(transcript)
+    assert not transcript.has_taken("0001-abc-user.md")
+
+
+@pytest.mark.parametrize("sender", ["tool", "../x", ""])
+def test_a_sender_that_cannot_stand_in_a_name_is_refused(workspace: Workspace, sender: str) -> None:
+    with pytest.raises(TranscriptError):
+        transcript_of(workspace).append_message(sender, "x", "d")
+    assert transcript_of(workspace).entries() == []
