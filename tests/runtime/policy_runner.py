@@ -37,11 +37,22 @@ class Run:
 class PolicyRunner:
     """A server process and its folder; `run` may be called from one thread at a time."""
 
-    def __init__(self, python: str = sys.executable, extra_modules: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, python: str = sys.executable, extra_modules: tuple[str, ...] = (), *, plain: bool = False
+    ) -> None:
+        """Start the server; a `plain` one runs programs with no policy at all, to compare with."""
         self._folder = tempfile.TemporaryDirectory(prefix="litany-policy-")
         self._count = 0
         self._server = subprocess.Popen(
-            [python, "-I", "-W", "ignore::DeprecationWarning", __file__, str(ROOT), ",".join(extra_modules)],
+            [
+                python,
+                "-I",
+                "-W",
+                "ignore",
+                __file__,
+                str(ROOT),
+                "plain" if plain else ",".join(extra_modules),
+            ],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env={},
@@ -95,7 +106,9 @@ class PolicyRunner:
         self._server.stdin.write(json.dumps(request).encode() + b"\n")
         self._server.stdin.flush()
         answer = json.loads(self._server.stdout.readline())
-        end = json.loads((place / "end.json").read_text() or "{}")  # empty when the child did not end by itself
+        end = json.loads(
+            (place / "end.json").read_text() or "{}"
+        )  # empty when the child did not end by itself
         return Run(
             exit_code=answer["exit_code"],
             stdout=(place / "stdout").read_bytes().decode(errors="replace"),
@@ -148,7 +161,10 @@ def _serve(root: str, extra: str) -> None:
     sys.path[:0] = [f"{root}/runtime", f"{root}/stubs"]
     from litany_runtime.policy import prepare
 
-    prepared = prepare(tuple(m for m in extra.split(",") if m))
+    if extra == "plain":
+        prepared = None
+    else:
+        prepared = prepare(tuple(m for m in extra.split(",") if m))
     for line in sys.stdin.buffer:
         request = json.loads(line)
         pid = os.fork()
@@ -186,7 +202,9 @@ def _child(prepared: object, request: dict[str, str]) -> None:
         file = os.open(f"{place}/{name}", os.O_WRONLY | os.O_CREAT, 0o600)
         os.dup2(file, number)
         os.close(file)
-        stream = io.TextIOWrapper(io.BufferedWriter(io.FileIO(number, "w")), encoding="utf-8", line_buffering=True)
+        stream = io.TextIOWrapper(
+            io.BufferedWriter(io.FileIO(number, "w")), encoding="utf-8", line_buffering=True
+        )
         setattr(sys, name, stream)
         setattr(sys, f"__{name}__", stream)
     sys.argv[:] = ["program.py"]
@@ -199,19 +217,24 @@ def _child(prepared: object, request: dict[str, str]) -> None:
     code = 0
     trusted: dict[str, object] = {}
     exec(request["trusted"], trusted)
-    names = namespace(
-        prepared,
-        tools=tools,
-        worktree=request["worktree"],
-        files=FilePolicy(request["files"]),
-        temporary=f"{place}/tmp",
-    )
     try:
-        if "before" in trusted:
-            trusted["before"](names)
-        execute(compile_program(source, "program.py"), names)
-        if "after" in trusted:
-            end["after"] = trusted["after"](names)
+        if prepared is None:
+            main = types.ModuleType("__main__")
+            sys.modules["__main__"] = main
+            exec(compile(source, "program.py", "exec", dont_inherit=True), main.__dict__)
+        else:
+            names = namespace(
+                prepared,
+                tools=tools,
+                worktree=request["worktree"],
+                files=FilePolicy(request["files"]),
+                temporary=f"{place}/tmp",
+            )
+            if "before" in trusted:
+                trusted["before"](names)
+            execute(compile_program(source, "program.py"), names)
+            if "after" in trusted:
+                end["after"] = trusted["after"](names)
     except PolicyError as refusal:
         code = 126
         end["violations"] = [[v.line, v.column, v.rule, v.message, v.hint] for v in refusal.violations]

@@ -206,8 +206,10 @@ class Auditor:
             self._files.write(args[1], entry=True)
 
     def _remove_tree(self, args: Any) -> None:
-        if args[1:] and args[1] is not None:
+        """The whole walk is judged here: its parts are named relative to folders it has open."""
+        if len(args) > 1 and args[1] is not None:
             raise PermissionError("rmtree() takes no descriptor here (use the folder's path)")
+        self._files.write(args[0], entry=True)
 
     def _symlink(self, args: Any) -> None:
         if not self._by_descriptor(args[0], args[2:]):

@@ -1,8 +1,8 @@
 """A look at an object before a looked-at name is read on it: one function for each kind of name.
 
 The rewritten tree calls `attribute` for `names.LOOKED_AT` and `names.LOOKED_AT_DUNDERS`, `private` for
-private names that libraries use, `init` and `updated` where a read has no node of its own. `read`, `write` and
-`delete` are the same rules for names that are known only when the program runs.
+private names that libraries use, `init` and `updated` where a read has no node of its own. `read`, `write`
+and `delete` are the same rules for names that are known only when the program runs.
 """
 
 from __future__ import annotations

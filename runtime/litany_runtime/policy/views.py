@@ -44,6 +44,9 @@ class SysView(View):
             super().__setattr__(name, value)
         setattr(sys, name, value)
 
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), "stdin", "stdout", "stderr"]
+
     @property
     def stdin(self) -> Any:
         """Where `input()` reads."""

@@ -17,15 +17,62 @@ import types
 import litany_runtime.policy.guards as guards
 import litany_runtime.policy.names as names
 
-MAX_OBJECTS = 120_000
+MAX_OBJECTS = 25_000
 MAX_DEPTH = 7
 
 SKIPPED_CALLS = {
-    "input", "exit", "quit", "sleep", "print", "run_forever", "serve_forever", "wait", "join", "acquire", "get", "put",
-    "setrecursionlimit", "exec", "shutdown", "clear", "close", "kill", "breakpoint", "help", "setblocking", "cycle",
-    "rmtree", "abort", "run", "select", "start", "result", "exception", "uuid1", "prcal", "prmonth", "repeat", "count",
-    "run_until_complete", "stop", "detach", "set_int_max_str_digits", "timeit", "collect", "release", "notify", "disable",
-    "suppress", "permutations", "product", "pow", "factorial", "comb", "perm", "setswitchinterval", "replace_stdio",
+    "input",
+    "exit",
+    "quit",
+    "sleep",
+    "print",
+    "run_forever",
+    "serve_forever",
+    "wait",
+    "join",
+    "acquire",
+    "get",
+    "put",
+    "setrecursionlimit",
+    "exec",
+    "shutdown",
+    "clear",
+    "close",
+    "kill",
+    "breakpoint",
+    "help",
+    "setblocking",
+    "cycle",
+    "rmtree",
+    "abort",
+    "run",
+    "select",
+    "start",
+    "result",
+    "exception",
+    "uuid1",
+    "prcal",
+    "prmonth",
+    "repeat",
+    "count",
+    "run_until_complete",
+    "stop",
+    "detach",
+    "set_int_max_str_digits",
+    "timeit",
+    "collect",
+    "release",
+    "notify",
+    "disable",
+    "suppress",
+    "permutations",
+    "product",
+    "pow",
+    "factorial",
+    "comb",
+    "perm",
+    "setswitchinterval",
+    "replace_stdio",
 }
 
 
@@ -50,9 +97,25 @@ def forbidden_things(namespace):
             add(f"os.{name}", getattr(os, name))
     for name in "eval exec compile __import__ open getattr setattr delattr vars globals locals type __build_class__".split():
         add(f"builtins.{name}", getattr(builtins, name))
-    for thing in (subprocess.Popen, socket.socket, importlib.import_module, io.FileIO, io.open_code, sys._getframe, sys.settrace,
-                  sys.exc_info, gc.get_objects, gc.get_referrers, types.CodeType, types.FrameType, object.__getattribute__,
-                  type.__getattribute__, type.__subclasses__, object.__reduce_ex__, shutil.which):
+    for thing in (
+        subprocess.Popen,
+        socket.socket,
+        importlib.import_module,
+        io.FileIO,
+        io.open_code,
+        sys._getframe,
+        sys.settrace,
+        sys.exc_info,
+        gc.get_objects,
+        gc.get_referrers,
+        types.CodeType,
+        types.FrameType,
+        object.__getattribute__,
+        type.__getattribute__,
+        type.__subclasses__,
+        object.__reduce_ex__,
+        shutil.which,
+    ):
         add(repr(thing), thing)
     for value in vars(guards).values():
         if isinstance(value, (dict, set, list)) and value:
@@ -69,7 +132,11 @@ def wrong(thing, forbidden):
     kind = type(thing)
     if kind in FORBIDDEN_KINDS and kind is not io.FileIO:
         return f"a {kind.__name__}"
-    if isinstance(thing, types.ModuleType) and kind is types.ModuleType and thing is not sys.modules["__main__"]:
+    if (
+        isinstance(thing, types.ModuleType)
+        and kind is types.ModuleType
+        and sys.modules.get(thing.__name__) is thing
+    ):
         return f"the module {thing.__name__}"
     if isinstance(thing, type) and issubclass(thing, type):
         return f"the metaclass {thing!r}"
@@ -84,8 +151,8 @@ def after(namespace):
     guarded = namespace["__builtins__"]
     start = [(name, value) for name, value in guarded.items() if not name.startswith("_")]
     start += [("import " + name, view) for name, view in VIEWS.items()]
-    start += [(name, value) for name, value in namespace.items() if not name.startswith("__")]
-    queue = collections.deque((path, value, 0) for path, value in start)
+    start[:0] = [(name, value) for name, value in namespace.items() if not name.startswith("__")]
+    queue = collections.deque()
     seen = {}
     found = []
     reads = sorted(names.PLAIN_ATTRIBUTES | names.LOOKED_AT_DUNDERS)
@@ -102,7 +169,8 @@ def after(namespace):
             seen[id(value)] = value
             queue.append((path, value, depth))
 
-    ignored = (types.ModuleType("x").__class__,)
+    for path, value in start:
+        offer(path, value, 0)
     while queue:
         path, value, depth = queue.popleft()
         seen[id(value)] = value
@@ -116,6 +184,8 @@ def after(namespace):
         elif kind in (list, tuple, set, frozenset, collections.deque):
             for number, item in enumerate(list(value)[:300]):
                 offer(f"{path}[{number}]", item, depth + 1)
+        if depth == MAX_DEPTH:
+            continue
         try:
             listed = dir(value)
         except Exception:

@@ -1,0 +1,108 @@
+"""Module views: what is listed, nothing more, read-only; extra modules; the stub module."""
+
+from __future__ import annotations
+
+import importlib
+import types
+
+import pytest
+
+from litany_runtime.policy import check
+from litany_runtime.policy.modules import MODULES, NAMES, SUBSTITUTES, exists
+from policy_runner import PolicyRunner
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_a_view_has_the_listed_names_and_no_other(module: str, policy: PolicyRunner) -> None:
+    run = policy.run(f"import {module} as m\nprint(*[n for n in dir(m) if not n.startswith('_')])")
+    assert set(run.stdout.split()) == NAMES[module]
+
+
+def test_every_listed_name_exists_in_this_python() -> None:
+    for module, entries in MODULES.items():
+        real = importlib.import_module(module)
+        for entry in entries.split():
+            if exists(entry):
+                assert hasattr(real, entry.partition("@")[0]), f"{module}.{entry}"
+
+
+def test_no_view_lists_a_module_under_a_plain_name() -> None:
+    for module, entries in MODULES.items():
+        real = importlib.import_module(module)
+        for entry in entries.split():
+            value = getattr(real, entry.partition("@")[0], None)
+            assert not isinstance(value, types.ModuleType), f"{module}.{entry}"
+
+
+def test_no_substitute_is_advised_for_a_module_that_is_there() -> None:
+    assert not set(SUBSTITUTES) & set(MODULES)
+
+
+@pytest.mark.parametrize("version", ["3.11", "3.12", "3.13"])
+def test_an_entry_of_a_later_version_waits_for_it(version: str) -> None:
+    parsed = tuple(int(part) for part in version.split("."))
+    assert exists("batched@3.12", parsed) == (parsed >= (3, 12))
+    assert exists("chain", parsed)
+
+
+def test_a_module_that_the_operator_added_is_there_as_it_is() -> None:
+    assert [v.rule for v in check(b"import colorama")] == ["import"]
+    assert check(b"import wave, wave.x\nfrom wave import anything", extra_modules=("wave",)) == []
+    with PolicyRunner(extra_modules=("wave",)) as runner:
+        assert (
+            runner.run("import wave; print(wave.Error.__name__, wave.struct is not None)").stdout
+            == "Error True\n"
+        )
+        refused = runner.run("import audioop")
+        assert refused.violations[0][2] == "import"
+
+
+TOOLS = """
+import json as _json, json
+_secret = 1
+def fetch(url): return "got " + url
+class Result:
+    ok = True
+import types
+aio = types.ModuleType("litany_tools.aio")
+async def _fetch(url): return "async " + url
+aio.fetch = _fetch
+aio.__all__ = ["fetch"]
+__all__ = ["fetch", "Result", "aio"]
+"""
+
+
+def test_the_stub_module_is_imported_in_every_form(policy: PolicyRunner) -> None:
+    program = """
+import litany_tools, asyncio
+import litany_tools as t
+from litany_tools import fetch, aio
+from litany_tools import *
+print(fetch("a"), litany_tools.fetch("b"), t.aio is aio, Result.ok, asyncio.run(aio.fetch("c")))
+print([n for n in dir(litany_tools) if not n.startswith("_")])
+for attempt in (lambda: litany_tools.json, lambda: litany_tools._secret, lambda: litany_tools.nope):
+    try: print(attempt())
+    except AttributeError as e: print("AttributeError")
+try: from litany_tools import nope
+except ImportError as e: print("ImportError")
+try: litany_tools.fetch = None
+except AttributeError as e: print("read-only")
+"""
+    run = policy.run(program, tools=TOOLS)
+    assert run.stdout.splitlines() == [
+        "got a got b True True async c",
+        "['Result', 'aio', 'fetch']",
+        "AttributeError",
+        "AttributeError",
+        "AttributeError",
+        "ImportError",
+        "read-only",
+    ], run.stderr
+
+
+def test_streams_may_be_replaced_and_nothing_else_of_sys(policy: PolicyRunner) -> None:
+    run = policy.run(
+        "import sys, io\nold = sys.stdout\nsys.stdout = io.StringIO()\nprint('hidden')\nsys.stdout = old\nprint('shown')\n"
+        "try: sys.maxsize = 3\nexcept AttributeError as e: print(e)"
+    )
+    assert run.stdout.startswith("shown\nsys.maxsize cannot be set")
