@@ -130,11 +130,11 @@ SAYABLE = frozenset(
 """Keywords that Python's types can say wholly."""
 
 
-def is_sayable(schema: Any) -> bool:
-    """Whether Python's types can say all that a schema says."""
+def is_sayable(schema: Any, beyond: frozenset[str] = frozenset()) -> bool:
+    """Whether Python's types can say all that a schema says, keywords `beyond` them left aside."""
     if isinstance(schema, bool):
         return schema
-    if not isinstance(schema, dict) or not schema.keys() <= SAYABLE:
+    if not isinstance(schema, dict) or not schema.keys() <= SAYABLE | beyond:
         return False
     # 1 and 1.0 are one number to JSON and two types to Python; a fraction, an array or an object is no Literal.
     constants = [*schema.get("enum", []), *([schema["const"]] if "const" in schema else [])]
@@ -149,7 +149,8 @@ def is_sayable(schema: Any) -> bool:
         return False
     if isinstance(schema.get("additionalProperties"), dict):
         parts.append(schema["additionalProperties"])
-    return all(map(is_sayable, parts))
+    parts += schema.get("allOf", []) + schema.get("oneOf", [])
+    return all(is_sayable(each, beyond) for each in parts)
 
 
 def load(module_text: str, folder: Path, name: str) -> Path:

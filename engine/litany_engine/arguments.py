@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import jsonschema_rs
 import msgspec
 
+from litany_engine.nullable import accept_null
 from litany_stubs.values import to_json_value
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ class ArgumentCheck:
 
     def __init__(self, declaration: ToolDeclaration) -> None:
         self._declaration = declaration
-        schema = dict(declaration.input_schema)
+        schema = accept_null(dict(declaration.input_schema))
         try:
             self._validator: Any = jsonschema_rs.validator_for(schema, retriever=_refuse_to_fetch)
         except (ValueError, jsonschema_rs.ReferencingError) as error:
@@ -167,7 +168,10 @@ def _type_of(schema: Any) -> str:
     if "enum" in schema:
         return "one of " + _clip(", ".join(json.dumps(each) for each in schema["enum"]))
     kinds = schema.get("type", "any")
-    return " or ".join(map(str, kinds)) if isinstance(kinds, list) else str(kinds)
+    kinds = kinds if isinstance(kinds, list) else [kinds]
+    if schema.get("nullable") is True and not {"any", "null"}.intersection(kinds):
+        kinds = [*kinds, "null"]
+    return " or ".join(map(str, kinds))
 
 
 def _kind(value: JSON) -> str:

@@ -28,6 +28,7 @@ import msgspec
 
 from litany_engine.arguments import ArgumentCheck, SchemaError
 from litany_engine.calls import Capture, Context, Executor, Tool, ToolCall
+from litany_engine.nullable import accept_null
 from litany_engine.tool_name import check_tool_name
 from litany_engine.tool_process import run_tool_process
 from litany_engine.units import UnitError, parse_duration
@@ -178,7 +179,9 @@ class _OutputCheck:
         import jsonschema_rs  # noqa: PLC0415 - most tools have no output schema
 
         try:
-            self._validator: Any = jsonschema_rs.validator_for(schema, retriever=_refuse_to_fetch)
+            self._validator: Any = jsonschema_rs.validator_for(
+                accept_null(schema), retriever=_refuse_to_fetch
+            )
         except (ValueError, jsonschema_rs.ReferencingError) as error:
             raise SchemaError(f"field 'output_schema': {str(error).splitlines()[0]}") from error
 
