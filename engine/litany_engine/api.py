@@ -18,7 +18,10 @@ from typing import TYPE_CHECKING
 import trio
 
 from litany_engine.callers import Caller, Parent
+from litany_engine.calls import Capture
+from litany_engine.dead_holds import refuse_dead_holds
 from litany_engine.door import Deadlines, Door
+from litany_engine.holds import Holds
 from litany_engine.python_act import PYTHON, Seat, python_tool
 from litany_engine.records import Step
 from litany_engine.stopping import serve_stops
@@ -28,11 +31,12 @@ from litany_engine.workspace import Workspace, open_workspace_at
 from litany_engine.workspace_tools import workspace_tools
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterable
+    from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 
-    from litany_engine.calls import CallEnd, Tool, ToolCall
+    from litany_engine.calls import CallEnd, Context, Executor, Tool, ToolCall
     from litany_engine.driver import Advance, Driver
     from litany_engine.events import Event
+    from litany_engine.screens import Screen
     from litany_engine.window import Answers
     from litany_engine.workspace import Agent
     from litany_runtime.limits import Limits
@@ -47,7 +51,14 @@ class OpenWorkspace:
         workspace: what is on disk.
     """
 
-    def __init__(self, workspace: Workspace, tools: Iterable[Tool], limits: Limits | None) -> None:
+    def __init__(
+        self,
+        workspace: Workspace,
+        tools: Iterable[Tool],
+        limits: Limits | None,
+        screens: Sequence[Screen],
+        router: Executor | None,
+    ) -> None:
         config = workspace.config
         self.workspace = workspace
         self._limits = limits or config.limits
@@ -57,13 +68,29 @@ class OpenWorkspace:
         self._agents: dict[str, Agent] = {}
         self._tools = toolset([*workspace_tools(workspace), python_tool(self._seat, self._programs), *tools])
         self._toolsets: dict[str, Toolset] = {}
+        config.rules.check(self._tools.tools.values())
         deadlines = Deadlines(config.default_deadline_s, config.maximum_deadline_s)
         consult = None
         if config.control is not None:
             from litany_engine.control import consultant  # noqa: PLC0415  most workspaces have no control
 
             consult = consultant(config.control)
-        self._door = Door(deadlines, consult)
+        accounts = None
+        if config.budgets:
+            from litany_engine.budgets import Accounts  # noqa: PLC0415  most workspaces have no budgets
+
+            accounts = Accounts(workspace.root, config.budgets)
+        self._door = Door(
+            deadlines,
+            consult,
+            rules=config.rules,
+            accounts=accounts,
+            holds=Holds(workspace.root),
+            hold=config.hold,
+            screens=screens,
+            concurrency=config.concurrency,
+            router=router,
+        )
         self._driver: Driver | None = None
 
     async def python(
@@ -157,6 +184,18 @@ class OpenWorkspace:
         lives = not (folder / "output.json").exists()
         caller = replace(self._caller(who, step), parent=Parent(parent, lives=lives))
         return await self._door.invoke(name, arguments, caller, call_id=call_id)
+
+    async def perform(self, call: ToolCall, context: Context) -> Capture:
+        """Do what the tool itself would do; for a router that leaves a call to it.
+
+        Args:
+            call: the call, as the router got it.
+            context: its context.
+        """
+        tool = self._tools.tools.get(call.name)
+        if tool is None:
+            return Capture.failed(f"no tool {call.name!r} is here")
+        return await tool.execute(call, context)
 
     async def stop(self, selector: str | None = None) -> tuple[str, ...]:
         """Raise the stop flag of what runs in this process and wait until its ends are recorded.
@@ -288,7 +327,12 @@ class OpenWorkspace:
 
 @asynccontextmanager
 async def open_workspace(
-    path: Path | str | Workspace, *, tools: Iterable[Tool] = (), limits: Limits | None = None
+    path: Path | str | Workspace,
+    *,
+    tools: Iterable[Tool] = (),
+    limits: Limits | None = None,
+    screens: Sequence[Screen] = (),
+    router: Executor | None = None,
 ) -> AsyncIterator[OpenWorkspace]:
     """Open a workspace for as long as the block lasts.
 
@@ -296,14 +340,19 @@ async def open_workspace(
         path: its folder, made before by `litany init` or `init_workspace`.
         tools: more tools, for this process: functions under `@tool`.
         limits: what one program may use, instead of what `litany.toml` says.
+        screens: functions over the results of calls, in their order.
+        router: answers every call in the place of the tools' own executors; `OpenWorkspace.perform` is what
+            they would have done.
 
     Raises:
         WorkspaceError: it is no workspace.
         ConfigError: its `litany.toml` is not understood.
         ToolsetError, SchemaError, DescriptorError: its tools cannot stand together.
+        RulesError: a rule asks of a tool what it does not have.
     """
     workspace = path if isinstance(path, Workspace) else open_workspace_at(Path(path))
-    opened = OpenWorkspace(workspace, tools, limits)
+    refuse_dead_holds(workspace.root)
+    opened = OpenWorkspace(workspace, tools, limits, screens, router)
     raised: Exception | None = None
     async with trio.open_nursery() as services:
         opened._services = services  # noqa: SLF001  one idea, a class and the function that makes it

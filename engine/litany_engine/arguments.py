@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import difflib
 import json
+import math
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import jsonschema_rs
 import msgspec
 
 from litany_engine.nullable import accept_null
+from litany_runtime.limits import KIB, MIB
 from litany_stubs.values import to_json_value
 
 if TYPE_CHECKING:
@@ -27,7 +29,12 @@ MAX_FAULTS = 5
 MAX_SHOWN = 80
 """Characters of a wrong value shown back; the caller knows the rest."""
 
+MAX_INPUT_BYTES = 16 * MIB
+"""Encoded size of one call's input: what the wire lets through from a program, for every other caller."""
+
 _SMALL = 2**53
+_SHORT = 64 * KIB
+_FEW = 64
 
 
 class SchemaError(ValueError):
@@ -37,12 +44,15 @@ class SchemaError(ValueError):
 class ArgumentCheck:
     """The compiled input schema of one tool.
 
+    Attributes:
+        declaration: whose it is.
+
     Raises:
         SchemaError: the schema is not a JSON Schema, or names a document elsewhere.
     """
 
     def __init__(self, declaration: ToolDeclaration) -> None:
-        self._declaration = declaration
+        self.declaration = declaration
         schema = accept_null(dict(declaration.input_schema))
         try:
             self._validator: Any = jsonschema_rs.validator_for(schema, retriever=_refuse_to_fetch)
@@ -54,16 +64,16 @@ class ArgumentCheck:
         """None when the arguments are accepted, else what is wrong and what the tool takes."""
         if isinstance(arguments, dict) and self._validator.is_valid(arguments):
             return None
-        name = self._declaration.name
+        name = self.declaration.name
         if not isinstance(arguments, dict):
             faults = [f"the input must be a JSON object, not {_kind(arguments)}"]
         else:
-            properties = self._declaration.input_schema.get("properties", {})
+            properties = self.declaration.input_schema.get("properties", {})
             faults = list(_faults(self._validator.iter_errors(arguments), arguments, properties))
         told = "; ".join(faults[:MAX_FAULTS])
         if len(faults) > MAX_FAULTS:
             told += f"; and {len(faults) - MAX_FAULTS} more"
-        return f"{name}: {told}. {signature(self._declaration)}"
+        return f"{name}: {told}. {signature(self.declaration)}"
 
 
 def detach(arguments: object) -> tuple[JSON, str]:
@@ -72,12 +82,33 @@ def detach(arguments: object) -> tuple[JSON, str]:
     Returns:
         The copy and ""; or None and what in it is not JSON's, by its path.
     """
-    if type(arguments) is dict and all(map(_is_plain, arguments, arguments.values())):
+    if (
+        type(arguments) is dict
+        and len(arguments) <= _FEW
+        and all(map(_is_plain, arguments, arguments.values()))
+    ):
         return dict(arguments), ""
     try:
-        return msgspec.json.decode(msgspec.json.encode(to_json_value(arguments, "input"))), ""
+        text = msgspec.json.encode(to_json_value(arguments, "input"))
+        if len(text) > MAX_INPUT_BYTES:
+            return None, f"input has {len(text)} bytes, and a call takes up to {MAX_INPUT_BYTES}"
+        value = msgspec.json.decode(text)
     except (TypeError, ValueError) as error:
         return None, str(error)
+    if b"-0.0" in text and (place := _negative_zero(value, "input")):
+        return None, f"{place} is -0.0, which readers of JSON take for different numbers: pass 0"
+    return value, ""
+
+
+def _negative_zero(value: JSON, place: str) -> str:
+    """Where a negative zero is, or ""."""
+    if isinstance(value, float):
+        return place if value == 0 and math.copysign(1, value) < 0 else ""
+    if isinstance(value, dict):
+        inside = [(each, f"{place}.{key}") for key, each in value.items()]
+    else:
+        inside = [(each, f"{place}[{n}]") for n, each in enumerate(value)] if isinstance(value, list) else []
+    return next(filter(None, (_negative_zero(each, where) for each, where in inside)), "")
 
 
 def _is_plain(key: object, value: object) -> bool:
@@ -86,7 +117,7 @@ def _is_plain(key: object, value: object) -> bool:
         type(key) is str
         and key.isascii()
         and (
-            (type(value) is str and value.isascii())
+            (type(value) is str and len(value) < _SHORT and value.isascii())
             or type(value) is bool
             or value is None
             or (type(value) is int and -_SMALL < value < _SMALL)

@@ -10,11 +10,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from litany_engine.calls import CallSummary
     from litany_engine.records import Step
+    from litany_engine.schedule import Schedule
     from litany_engine.toolset import Toolset
+    from litany_runtime.deadline import Deadline
 
 
 @dataclass(slots=True)
@@ -23,15 +26,35 @@ class Parent:
 
     Attributes:
         id: its id.
-        deadline: its deadline on trio's clock; no inner call outlives it.
+        deadline: its deadline on trio's clock, as far as no clock below says otherwise.
         lives: False from its end on; then nothing may be done in its name.
         calls: its ended inner calls.
+        pending: of its inner calls, those in flight.
+        bytes_in: of the inputs of its inner calls; kept when a budget asks for it.
+        bytes_out: of their results; likewise.
+        refused: its inner calls that were refused.
+        unrecorded: of those, the ones beyond what is recorded of them.
+        schedule: the order in which its inner calls run; made with the first.
+        clocks: the deadlines of this call and of those it belongs to.
+        halt: stops the outermost of them, with a reason.
     """
 
     id: str
     deadline: float = math.inf
     lives: bool = True
     calls: list[CallSummary] = field(default_factory=list)
+    pending: int = 0
+    bytes_in: int = 0
+    bytes_out: int = 0
+    refused: int = 0
+    unrecorded: int = 0
+    schedule: Schedule | None = None
+    clocks: tuple[Deadline, ...] = ()
+    halt: Callable[[str], None] | None = None
+
+    def ends_at(self) -> float:
+        """Its deadline as things stand; no inner call outlives it."""
+        return min([self.deadline, *(clock.at for clock in self.clocks)])
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from pathlib import Path
 
+    from litany_runtime.deadline import Deadline
+
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
@@ -81,6 +83,7 @@ class Context:
         invoke: makes an inner call of this one through the same door; dead once this call has ended.
         keep: `keep(name, content)` writes a file of the call's own into its record.
         output: `output(stream, chunk)` relays output as it comes to whoever watches; None when nobody does.
+        clock: the call's own deadline, which may move while the operator is waited for; None outside a door.
     """
 
     workspace: Path
@@ -93,6 +96,7 @@ class Context:
     invoke: Callable[[str, JSON], Awaitable[CallEnd]] | None = None
     keep: Callable[[str, str | bytes], None] | None = None
     output: Callable[[str, bytes], None] | None = None
+    clock: Deadline | None = None
 
 
 class Executor(Protocol):
@@ -160,6 +164,8 @@ class CallEnd:
         usage: what a program used, or None.
         record: the folder of its record, or None when its id could not be claimed.
         calls: its inner calls in the order of their ends, refused ones too.
+        agent: who made it.
+        parent: the id of the call it belongs to, or None.
     """
 
     call: ToolCall
@@ -176,3 +182,5 @@ class CallEnd:
     usage: Usage | None = None
     record: Path | None = None
     calls: tuple[CallSummary, ...] = ()
+    agent: str = ""
+    parent: str | None = None

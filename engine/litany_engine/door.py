@@ -25,43 +25,40 @@ The record is written without a checkpoint, so cancellation cannot come between 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import trio
 
 from litany_engine.arguments import detach
-from litany_engine.calls import CallEnd, CallSummary, Capture, Context, ToolCall
+from litany_engine.calls import CallEnd, CallSummary, Capture, ToolCall
+from litany_engine.config import HoldConfig
 from litany_engine.events import CallStarted, Event, Watchers
-from litany_engine.gates import GATES, Admission, Hold, Verdict, id_form_fault
+from litany_engine.execution import Deadlines, Executions
+from litany_engine.gates import Admission, Hold, Verdict, id_form_fault
 from litany_engine.in_flight import Running, call_end, cut_short, faulted, told
+from litany_engine.judging import judge
 from litany_engine.records import ClaimRefused, RecordError
-from litany_runtime.outcome import Outcome
+from litany_runtime.outcome import EXIT_CODES, Outcome
 from litany_stubs.words import Refusal
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Sequence
 
-    from litany_engine.callers import Caller
-    from litany_engine.calls import Tool
+    from litany_engine.budgets import Accounts
+    from litany_engine.callers import Caller, Parent
+    from litany_engine.calls import Executor
+    from litany_engine.holds import Holds
     from litany_engine.records import Record
+    from litany_engine.rules import Rules
+    from litany_engine.screens import Screen
     from litany_stubs.words import JSON
 
+__all__ = ["ControlFault", "Deadlines", "Door", "StopError"]
 
-@dataclass(frozen=True, slots=True)
-class Deadlines:
-    """What the operator allows an outer call, in seconds; an inner one lives within its parent's.
-
-    Attributes:
-        default_s: for a call that asks for nothing.
-        maximum_s: for any call, whatever it asks for.
-    """
-
-    default_s: float = math.inf
-    maximum_s: float = math.inf
-
-
-_CUT = frozenset({Outcome.STOPPED, Outcome.TIMED_OUT})
+MAX_RECORDED_REFUSALS = 1000
+"""Refused inner calls of one call that are looked at and recorded. A program that is refused a thousand times
+is not going to mend its ways, and a record of each further try would fill the disk."""
 
 
 class ControlFault(RuntimeError):  # noqa: N818
@@ -78,15 +75,35 @@ class Door:
     Args:
         deadlines: what the operator allows.
         consult: asks the operator's control about a call; raises `ControlFault`. None when there is none.
+        rules: the operator's rules.
+        accounts: the budgets; None when there are none.
+        holds: where the operator is asked; None when nobody can be: a hold is then a refusal.
+        hold: how long the operator is waited for.
+        screens: functions over results, in their order.
+        concurrency: inner calls of one agent at once.
+        router: answers every call in the place of the tools' own executors, whatever its name. It keeps the
+            deadlines and watches for its cancellation itself, as every executor does.
     """
 
     def __init__(
         self,
         deadlines: Deadlines | None = None,
         consult: Callable[[ToolCall, Caller], Awaitable[Verdict]] | None = None,
+        *,
+        rules: Rules | None = None,
+        accounts: Accounts | None = None,
+        holds: Holds | None = None,
+        hold: HoldConfig | None = None,
+        screens: Sequence[Screen] = (),
+        concurrency: int = 8,
+        router: Executor | None = None,
     ) -> None:
-        self._deadlines = deadlines or Deadlines()
         self._consult = consult
+        self._rules = rules
+        self._accounts = accounts
+        self._holds = holds
+        self._hold = hold or HoldConfig()
+        self._executions = Executions(deadlines or Deadlines(), screens, concurrency, router)
         self._running: dict[Running, None] = {}
         self._watchers = Watchers()
 
@@ -119,10 +136,12 @@ class Door:
         Raises:
             trio.Cancelled: the issuer was cancelled; the end is recorded all the same.
         """
+        parent = caller.parent
+        if parent is not None and parent.refused >= MAX_RECORDED_REFUSALS:
+            return _flooding(name, caller, parent)
         value, input_fault = detach(arguments)
         record, id_fault, record_fault = _claim(caller, call_id)
         call = ToolCall((call_id or "") if record is None else record.call_id, name, value)
-        parent = caller.parent
         # A parent's deadline ends the task that its inner calls run in: a scope here need not watch it too.
         scope = trio.CancelScope(deadline=deadline)
         running = Running(call, caller, record, scope)
@@ -187,75 +206,60 @@ class Door:
     ) -> Capture:
         call, caller, record = running.call, running.caller, running.record
         arrived = trio.current_time()
-        parent = caller.parent
-        consult = self._consult
-        admission = Admission(
+        asked = Admission(
             call=call,
-            parent=parent.id if parent else None,
-            parent_lives=parent is None or parent.lives,
+            caller=caller,
             id_fault=id_fault,
             input_fault=input_fault,
-            role=caller.role,
-            toolset=caller.toolset,
-            consult=None if consult is None else lambda: consult(call, caller),
+            rules=self._rules,
+            consult=self._consult,
+            reserve=None if self._accounts is None else self._accounts.reserve,
         )
         try:
             if record is not None:
-                record.write_input(call, admission.parent, running.started_at)
-            verdict = await _judge(admission)
+                record.write_input(call, caller.parent.id if caller.parent else None, running.started_at)
+            verdict = await judge(
+                asked,
+                running,
+                holds=self._holds,
+                config=self._hold,
+                parks=judged is not None,
+                tell=self._watchers.tell,
+            )
         except (RecordError, ControlFault) as error:
             return faulted(f"{error}. The call was not run.")
+        if asked.reservation is not None:
+            running.reservations.append(asked.reservation)
         if judged is not None:
             judged(verdict)
         if verdict is not None:
-            return Capture(outcome=Outcome.REFUSED, refusal=_as_refusal(verdict, admission))
-        assert record is not None  # without one the id gate has refused
-        tool = caller.toolset.tools[call.name]
-        own = self._own_deadline(tool, running, arrived)
-        if own != math.inf:
-            running.scope.deadline = min(running.scope.deadline, own)
-        running.as_parent.deadline = running.deadline()
-        context = Context(
-            workspace=caller.workspace,
-            agent=caller.agent,
-            call_id=call.id,
-            cwd=caller.cwd,
-            deadline=running.as_parent.deadline,
-            report=lambda message, fraction=None: self._watchers.report(call, message, fraction),
-            record=record.path,
+            return Capture(outcome=Outcome.REFUSED, refusal=_as_refusal(verdict, asked))
+        return await self._executions.run(
+            asked,
+            running,
+            arrived,
             invoke=lambda name, arguments: self.invoke(name, arguments, running.inner_caller()),
-            keep=record.write_text,
+            report=lambda message, fraction=None: self._report(running, message, fraction),
             output=output,
         )
-        try:
-            capture = await tool.execute(call, context)
-        except Exception as error:  # noqa: BLE001  whatever a tool raises ends its call, never the door
-            return faulted(f"tool {call.name!r} failed inside litany: {told(error)}")
-        finally:
-            running.as_parent.lives = False
-        if not isinstance(capture, Capture):
-            return faulted(
-                f"tool {call.name!r} returned {type(capture).__name__}, not a Capture: mend the tool"
-            )
-        return cut_short(running, capture) if _was_cut_short(capture) else capture
 
-    def _own_deadline(self, tool: Tool, running: Running, arrived: float) -> float:
-        asked = tool.deadline_s(running.call.input) if tool.deadline_s is not None else None
-        if running.caller.parent is not None:
-            return math.inf if asked is None else arrived + asked
-        if asked is None and running.scope.deadline == math.inf:
-            asked = self._deadlines.default_s
-        return arrived + min(math.inf if asked is None else asked, self._deadlines.maximum_s)
+    def _report(self, running: Running, message: object, fraction: object) -> None:
+        if running in self._running:  # what comes after the end is nobody's progress
+            self._watchers.report(running.call, message, fraction)
 
     def _end(self, running: Running, capture: Capture) -> CallEnd:
         end = call_end(running, capture)
-        if running.record is not None:
+        if running.reservations or running.record is not None:
             try:
-                running.record.write_output(end)
+                self._settle(running, end)
+                if running.record is not None:
+                    _write_end(running, end)
             except Exception as error:  # noqa: BLE001  a full disk, or data that only this executor thinks is JSON
                 why = f"its record could not be written ({told(error)}); what the call did stands"
                 end = call_end(running, faulted(why))
         parent = running.caller.parent
+        if parent is not None and end.outcome is Outcome.REFUSED:
+            parent.refused += 1
         if parent is not None and parent.lives:
             parent.calls.append(
                 CallSummary(end.call.id, end.call.name, end.outcome, end.exit_code, end.duration_s)
@@ -264,6 +268,14 @@ class Door:
         running.tell_ended()
         self._watchers.tell(end)
         return end
+
+    def _settle(self, running: Running, end: CallEnd) -> None:
+        """Write down what the call gives, before it is given."""
+        held, running.reservations = running.reservations, []
+        size = len(end.stdout) + len(end.stderr)
+        for index, each in enumerate(held):
+            assert self._accounts is not None
+            self._accounts.settle(each, 0 if index else size)
 
     def _select(self, selector: str | None) -> list[Running]:
         if selector is None:
@@ -301,26 +313,39 @@ def _claim(caller: Caller, offered: str | None) -> tuple[Record | None, str, str
         return None, "", str(error)
 
 
-def _was_cut_short(capture: Capture) -> bool:
-    """Whether the executor was told to end, and what it returned does not say that it had ended before."""
-    ended_by_itself = capture.exit_code == 0 if capture.outcome is None else capture.outcome not in _CUT
-    return not ended_by_itself and trio.current_effective_deadline() == -math.inf
+def _write_end(running: Running, end: CallEnd) -> None:
+    record, unrecorded = running.record, running.as_parent.unrecorded
+    assert record is not None
+    if unrecorded:
+        record.write_text("unrecorded.json", f'{{"refused": {unrecorded}}}\n')
+    record.write_output(end)
 
 
-async def _judge(admission: Admission) -> Verdict:
-    for gate in GATES:
-        verdict = gate.judge(admission)
-        if verdict is not None and not isinstance(verdict, Refusal | Hold):
-            verdict = await verdict
-        if verdict is not None:
-            return verdict
-    return None
+def _flooding(name: str, caller: Caller, parent: Parent) -> CallEnd:
+    """The answer to a call whose like has been refused too often: in no time, without a trace of its own."""
+    parent.unrecorded += 1
+    now = datetime.now(UTC)
+    reason = (
+        f"{MAX_RECORDED_REFUSALS} calls of {parent.id!r} have been refused; no further call of its is looked "
+        "at or recorded. End the program and read what the refusals said."
+    )
+    return CallEnd(
+        ToolCall("", name, None),
+        Outcome.REFUSED,
+        EXIT_CODES[Outcome.REFUSED],
+        started_at=now,
+        ended_at=now,
+        duration_s=0.0,
+        refusal=Refusal("authority", reason),
+        agent=caller.agent,
+        parent=parent.id,
+    )
 
 
-def _as_refusal(verdict: Refusal | Hold, admission: Admission) -> Refusal:
+def _as_refusal(verdict: Refusal | Hold, asked: Admission) -> Refusal:
     if isinstance(verdict, Refusal):
         return verdict
-    where = "a program cannot wait for that" if admission.parent else "it was not run"
+    where = "nobody can be waited for here" if asked.inner else "it was not run"
     return Refusal(
-        "control", f"{admission.call.name!r} is held for the operator's answer, and {where}: {verdict.reason}"
+        "control", f"{asked.call.name!r} is held for the operator's answer, and {where}: {verdict.reason}"
     )

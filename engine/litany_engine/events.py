@@ -44,7 +44,26 @@ class CallReport:
     fraction: float | None
 
 
-Event = CallStarted | CallReport | CallEnd
+@dataclass(frozen=True, slots=True)
+class CallHeld:
+    """A call waits for the operator; what follows is its end, sooner or later.
+
+    Attributes:
+        call: the call.
+        agent: whose it is.
+        parent: the id of the call it belongs to, or None.
+        gate: the gate that holds it.
+        reason: why, for the operator.
+    """
+
+    call: ToolCall
+    agent: str
+    parent: str | None
+    gate: str
+    reason: str
+
+
+Event = CallStarted | CallReport | CallHeld | CallEnd
 
 
 class Watchers:

@@ -11,10 +11,14 @@ import trio
 
 from litany_engine.callers import Caller, Parent
 from litany_engine.calls import CallEnd, Capture, ToolCall
+from litany_runtime.deadline import Deadline
 from litany_runtime.outcome import EXIT_CODES, Outcome
 
 if TYPE_CHECKING:
+    from litany_engine.budgets import Reservation
     from litany_engine.records import Record
+
+STOP_RAISED = "the stop flag was raised"
 
 
 class Running:
@@ -26,10 +30,15 @@ class Running:
         "as_parent",
         "call",
         "caller",
+        "clock",
+        "held",
+        "held_s",
         "record",
+        "reservations",
         "scope",
         "started",
         "started_at",
+        "stop_reason",
         "stopped",
     )
 
@@ -43,6 +52,12 @@ class Running:
         self.started_at = datetime.now(UTC)
         self.started = time.monotonic()
         self.stopped = False
+        self.stop_reason = STOP_RAISED
+        self.held = False
+        self.held_s = 0.0
+        self.reservations: list[Reservation] = []
+        self.clock = Deadline(scope.deadline)
+        self.clock.bind(scope)
         self.as_parent = Parent(call.id)
         self._ended: trio.Event | None = None
         self._inner_caller: Caller | None = None
@@ -50,7 +65,18 @@ class Running:
     def deadline(self) -> float:
         """The least of its own deadline and its parent's."""
         parent = self.caller.parent
-        return self.scope.deadline if parent is None else min(self.scope.deadline, parent.deadline)
+        return self.clock.at if parent is None else min(self.clock.at, parent.ends_at())
+
+    def become_parent(self) -> None:
+        """Let inner calls be made in its name: within its deadline, and stopping what it belongs to."""
+        above = self.caller.parent
+        own = self.as_parent
+        own.clocks = (self.clock, *(above.clocks if above else ()))
+        own.halt = self.stop if above is None or above.halt is None else above.halt
+
+    def halt(self, reason: str) -> None:
+        """Stop the outermost call that this one belongs to."""
+        (self.as_parent.halt or self.stop)(reason)
 
     def inner_caller(self) -> Caller:
         """Who makes the calls that are made in this one's name."""
@@ -59,7 +85,7 @@ class Running:
         return self._inner_caller
 
     def ending(self) -> trio.Event:
-        """What is set once its end is recorded; ask while it runs, since most calls are waited for by nobody."""
+        """What is set once its end is recorded; ask while it runs: most calls are waited for by nobody."""
         if self._ended is None:
             self._ended = trio.Event()
         return self._ended
@@ -69,10 +95,11 @@ class Running:
         if self._ended is not None:
             self._ended.set()
 
-    def stop(self) -> None:
+    def stop(self, reason: str = STOP_RAISED) -> None:
         """Raise the flag, unless something else is ending the call: the first cause is the one recorded."""
         if not self.scope.cancel_called:
             self.stopped = True
+            self.stop_reason = reason
             self.scope.cancel()
 
     def is_named(self, selector: str) -> bool:
@@ -85,13 +112,15 @@ class Running:
 def cut_short(running: Running, capture: Capture | None = None) -> Capture:
     """What became of a call whose work was cancelled, with what its executor handed over before it left."""
     if running.stopped:
-        outcome, reason = Outcome.STOPPED, "the stop flag was raised"
+        outcome, reason = Outcome.STOPPED, running.stop_reason
     elif trio.current_time() >= running.deadline():
         outcome, reason = Outcome.TIMED_OUT, "the deadline passed"
     elif running.caller.parent is not None:
         outcome, reason = Outcome.STOPPED, f"call {running.caller.parent.id!r}, which made it, ended first"
     else:
         outcome, reason = Outcome.STOPPED, "whoever issued the call stopped waiting for it"
+    if running.held:
+        reason += " while the call was held for the operator's answer; it was not run"
     return replace(capture or Capture(), outcome=outcome, reason=reason)
 
 
@@ -113,6 +142,8 @@ def call_end(running: Running, capture: Capture) -> CallEnd:
         usage=capture.usage,
         record=running.record.path if running.record else None,
         calls=tuple(running.as_parent.calls),
+        agent=running.caller.agent,
+        parent=running.caller.parent.id if running.caller.parent else None,
     )
 
 

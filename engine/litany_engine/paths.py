@@ -22,7 +22,6 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from litany_engine.builtins.worktree_files import PROGRAM_VIEW
 from litany_engine.globs import glob
 
 if TYPE_CHECKING:
@@ -52,6 +51,8 @@ def locate(path: object, cwd: Path, root: Path) -> Place | None:
         cwd: the agent's working directory, where relative paths start.
         root: the agent's worktree.
     """
+    from litany_engine.builtins.worktree_files import PROGRAM_VIEW  # noqa: PLC0415  a config needs no tools
+
     if not isinstance(path, str) or not path or "\0" in path:
         return None
     if path == PROGRAM_VIEW or path.startswith(f"{PROGRAM_VIEW}/"):

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import trio
 
 from litany_engine.calls import CallEnd, Capture, Context, Tool, ToolCall
+from litany_engine.definitions import Traits
 from litany_engine.source import encode_source
 from litany_engine.units import parse_duration
 from litany_runtime.outcome import Outcome
@@ -95,7 +96,13 @@ def python_tool(seat: Callable[[str], Seat], supervisor: Callable[[], Awaitable[
         program = Program(source, place.stubs, place.worktree, place.files)
         return await _run(program, place.limits, context, supervisor)
 
-    return Tool(DECLARATION, execute, composes=True, deadline_s=requested_deadline_s)
+    return Tool(
+        DECLARATION,
+        execute,
+        composes=True,
+        deadline_s=requested_deadline_s,
+        traits=Traits(destructive=True),  # what it does is what all the tools together can do
+    )
 
 
 def requested_deadline_s(arguments: JSON) -> float | None:
@@ -126,7 +133,12 @@ async def _run(
         try:
             runs = await supervisor()
             end = await runs.run(
-                program, limits, answer=answer, deadline=context.deadline, stop=stop, output=context.output
+                program,
+                limits,
+                answer=answer,
+                deadline=context.clock or context.deadline,
+                stop=stop,
+                output=context.output,
             )
         except ConfinementError as error:
             return Capture(outcome=Outcome.FAULTED, reason=f"the program was not run: {error}")

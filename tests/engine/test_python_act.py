@@ -18,6 +18,7 @@ from litany_engine.python_act import Seat, python_tool, reply_of, requested_dead
 from litany_engine.source import SourceError, decode_source, encode_source, read_source
 from litany_engine.toolset import toolset
 from litany_runtime.confine import ConfinementError
+from litany_runtime.deadline import Deadline
 from litany_runtime.limits import Limits
 from litany_runtime.outcome import EXIT_CODES, Outcome, Usage
 from litany_runtime.program import FilePolicy, Program, ProgramEnd
@@ -34,7 +35,7 @@ class Run:
         self.program = program
         self.limits = limits
         self.answer: Callable[[InnerCall], Awaitable[Reply]] = how["answer"]
-        self.deadline: float = how["deadline"]
+        self.deadline: Deadline = how["deadline"]
         self.stop: trio.Event = how["stop"]
         self.output = how["output"]
 
@@ -218,7 +219,7 @@ def test_the_deadline_of_a_call_is_below_the_operators_maximum(
         bench = Bench(place, nothing, Deadlines(120, 600))
         began = trio.current_time()
         await bench.python("x", **({} if asked is None else {"deadline": asked}))
-        return bench.runtime.runs[0].deadline - began
+        return bench.runtime.runs[0].deadline.at - began
 
     assert trio.run(main, clock=trio.testing.MockClock()) == pytest.approx(effective)
 

@@ -507,6 +507,8 @@ def test_a_stop_while_the_control_is_asked_runs_nothing_and_settles(tmp_path: Pa
 
 def test_an_inner_call_that_is_held_is_refused_and_parks_nothing(tmp_path: Path) -> None:
     workspace = with_control(tmp_path, **{"a-1": HOLD})
+    with (workspace.root / "litany.toml").open("a") as file:
+        file.write('[hold]\npatience = "100ms"\n')
 
     async def execute(call: ToolCall, context: Context) -> Capture:
         assert context.invoke is not None

@@ -23,10 +23,12 @@ from litany_engine.builtins.patch_grammar import Operation, PatchError, parse_pa
 from litany_engine.builtins.patch_match import RUNGS, Applied, apply_hunks
 from litany_engine.builtins.worktree_files import FileRefusedError, WorktreeFiles, owner_of_new_files
 from litany_engine.calls import Capture, Tool
+from litany_engine.definitions import Traits
 from litany_runtime.limits import MIB
 from litany_stubs.words import JSON, ToolDeclaration
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from litany_engine.calls import Context, ToolCall
@@ -309,4 +311,21 @@ def _report_file(staged: _Staged) -> dict[str, Any]:
     return told
 
 
-APPLY_PATCH = Tool(DECLARATION, execute)
+def _paths(arguments: JSON) -> Iterator[str]:
+    """The paths that a patch names, for rules about paths."""
+    for operation in parse_patch(arguments["input"]):
+        yield operation.path
+        if operation.move_to is not None:
+            yield operation.move_to
+
+
+APPLY_PATCH = Tool(
+    DECLARATION,
+    execute,
+    traits=Traits(
+        paths_of=_paths,
+        permissions=frozenset({"file_read", "file_write"}),
+        category="filesystem",
+        destructive=True,
+    ),
+)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from litany_engine.builtins.input import WrongInputError, builtin_input
 from litany_engine.calls import Capture, Tool
+from litany_engine.definitions import Traits
 from litany_engine.tool_process import run_tool_process
 from litany_stubs.words import ToolDeclaration
 
@@ -53,4 +54,13 @@ def _shell() -> str:
     return shutil.which("bash") or "/bin/sh"
 
 
-BASH = Tool(DECLARATION, execute)
+BASH = Tool(
+    DECLARATION,
+    execute,
+    traits=Traits(
+        command_argument="command",
+        permissions=frozenset({"shell_execute"}),
+        category="shell",
+        destructive=True,
+    ),
+)

@@ -12,6 +12,7 @@ import trio
 from litany_engine.builtins.input import WrongInputError, builtin_input
 from litany_engine.builtins.worktree_files import FileRefusedError, WorktreeFiles
 from litany_engine.calls import Capture, Tool
+from litany_engine.definitions import Traits
 from litany_runtime.limits import MIB
 from litany_stubs.words import ToolDeclaration
 
@@ -94,4 +95,14 @@ def _lines(content: bytes) -> list[bytes]:
     return lines
 
 
-READ_FILE = Tool(DECLARATION, execute)
+READ_FILE = Tool(
+    DECLARATION,
+    execute,
+    traits=Traits(
+        path_argument="path",
+        permissions=frozenset({"file_read"}),
+        category="filesystem",
+        read_only=True,
+        concurrency_safe=True,
+    ),
+)

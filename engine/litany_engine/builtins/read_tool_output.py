@@ -13,6 +13,7 @@ import trio
 
 from litany_engine.builtins.input import WrongInputError, builtin_input
 from litany_engine.calls import Capture, Tool
+from litany_engine.definitions import Traits
 from litany_engine.output_pages import GRAMMAR, PAGE_BYTES, AddressError, page, parse_address
 from litany_stubs.words import ToolDeclaration
 
@@ -70,4 +71,4 @@ def _read(text: str, context: Context) -> Capture:
     return Capture(stdout=content, stderr=f"{note}\n".encode())
 
 
-READ_TOOL_OUTPUT = Tool(DECLARATION, execute)
+READ_TOOL_OUTPUT = Tool(DECLARATION, execute, traits=Traits(read_only=True, concurrency_safe=True))
