@@ -6,9 +6,6 @@ planted outside the worktree; the child's own claim that it failed is not believ
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import pytest
 
 from policy_runner import PolicyRunner

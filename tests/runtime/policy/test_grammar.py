@@ -211,7 +211,7 @@ programs = st.lists(statements(), min_size=1, max_size=4).map(
 )
 
 
-@settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(source=programs)
 def test_a_generated_program_means_the_same(source: str, policy: PolicyRunner, plain: PolicyRunner) -> None:
     try:

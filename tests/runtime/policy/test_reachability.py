@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from policy_runner import PolicyRunner, ROOT
+from policy_runner import ROOT, PolicyRunner
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).parents[1] / "programs" / "reach"
 CRAWLER = (HERE / "crawler.py").read_text()
-OBJECTS = (HERE / "reachable_objects.py").read_text()
+OBJECTS = (HERE / "objects.py").read_text()
 
 
 def test_nothing_forbidden_is_within_reach(policy: PolicyRunner) -> None:

@@ -30,8 +30,7 @@ ORDINARY = {
 def flat(code: types.CodeType) -> list[object]:
     """Everything about a code object that decides what it does and how fast."""
     parts: list[object] = [code.co_code, code.co_names, code.co_varnames, code.co_freevars, code.co_flags]
-    for constant in code.co_consts:
-        parts.append(flat(constant) if isinstance(constant, types.CodeType) else repr(constant))
+    parts += [flat(c) if isinstance(c, types.CodeType) else repr(c) for c in code.co_consts]
     return parts
 
 

@@ -7,6 +7,7 @@ files that the server opened, its end is what `waitpid` says.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -16,8 +17,9 @@ import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO, Any, Self
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[1]
 TIMEOUT_S = 60
 """Far above what any program here takes; a program that hangs fails its test instead of the run."""
 
@@ -57,17 +59,21 @@ class PolicyRunner:
             stdout=subprocess.PIPE,
             env={},
         )
+        assert self._server.stdin is not None
+        assert self._server.stdout is not None
+        self._requests: IO[bytes] = self._server.stdin
+        self._answers: IO[bytes] = self._server.stdout
 
-    def __enter__(self) -> PolicyRunner:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
-        self._server.stdin.close()
+        self._requests.close()
         self._server.wait(TIMEOUT_S)
-        self._server.stdout.close()
+        self._answers.close()
         self._folder.cleanup()
 
     def run(
@@ -103,9 +109,9 @@ class PolicyRunner:
             "tools": tools,
             "trusted": trusted,
         }
-        self._server.stdin.write(json.dumps(request).encode() + b"\n")
-        self._server.stdin.flush()
-        answer = json.loads(self._server.stdout.readline())
+        self._requests.write(json.dumps(request).encode() + b"\n")
+        self._requests.flush()
+        answer = json.loads(self._answers.readline())
         end = json.loads(
             (place / "end.json").read_text() or "{}"
         )  # empty when the child did not end by itself
@@ -161,10 +167,7 @@ def _serve(root: str, extra: str) -> None:
     sys.path[:0] = [f"{root}/runtime", f"{root}/stubs"]
     from litany_runtime.policy import prepare
 
-    if extra == "plain":
-        prepared = None
-    else:
-        prepared = prepare(tuple(m for m in extra.split(",") if m))
+    prepared = None if extra == "plain" else prepare(tuple(m for m in extra.split(",") if m))
     for line in sys.stdin.buffer:
         request = json.loads(line)
         pid = os.fork()
@@ -185,7 +188,7 @@ def _serve(root: str, extra: str) -> None:
         sys.stdout.flush()
 
 
-def _child(prepared: object, request: dict[str, str]) -> None:
+def _child(prepared: Any, request: dict[str, str]) -> None:
     import io
     import traceback
     import types
@@ -209,13 +212,13 @@ def _child(prepared: object, request: dict[str, str]) -> None:
         setattr(sys, f"__{name}__", stream)
     sys.argv[:] = ["program.py"]
     stdout, stderr = sys.stdout, sys.stderr
-    source = open(f"{place}/program.py", "rb").read()
+    source = Path(place, "program.py").read_bytes()
     os.chdir(request["worktree"])
     tools = types.ModuleType("litany_tools")
     exec(request["tools"], tools.__dict__)
     end: dict[str, object] = {}
     code = 0
-    trusted: dict[str, object] = {}
+    trusted: dict[str, Any] = {}
     exec(request["trusted"], trusted)
     try:
         if prepared is None:
@@ -242,18 +245,16 @@ def _child(prepared: object, request: dict[str, str]) -> None:
         code = stop.code if isinstance(stop.code, int) else 0 if stop.code is None else 1
         if not isinstance(stop.code, int) and stop.code is not None:
             stderr.write(f"{stop.code}\n")
-    except BaseException as error:
+    except BaseException as error:  # noqa: BLE001 - whatever the program raised
         code = 1
         end["exception"] = type(error).__name__
         stderr.write("".join(traceback.format_exception(error)))
     import threading
 
-    threading._shutdown()
-    for stream in (sys.stdout, stdout, stderr):
-        try:
-            stream.flush()
-        except (ValueError, OSError):
-            pass
+    threading._shutdown()  # type: ignore[attr-defined] # as the interpreter does at its end
+    for each in (sys.stdout, stdout, stderr):
+        with contextlib.suppress(ValueError, OSError):
+            each.flush()
     os.write(end_file, json.dumps(end).encode())
     os._exit(code & 0xFF)
 
