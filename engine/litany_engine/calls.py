@@ -49,6 +49,7 @@ class Capture:
         usage: set by an executor that ran a program or process and measured it.
         reason: what ended the work, when `outcome` is set.
         refusal: set with `outcome=refused` by an executor that would not start (a program's policy).
+        layers: for a program, the layers of confinement that held while it ran.
         retryable: this failure may not happen again; meaningless without `Traits.max_retries`.
     """
 
@@ -60,6 +61,7 @@ class Capture:
     usage: Usage | None = None
     reason: str = ""
     refusal: Refusal | None = None
+    layers: tuple[str, ...] = ()
     retryable: bool = False
 
     @classmethod
@@ -162,6 +164,7 @@ class CallEnd:
         ended_at: wall clock, UTC.
         duration_s: monotonic seconds between the two.
         usage: what a program used, or None.
+        layers: the layers of confinement that held around a program; none for other tools.
         record: the folder of its record, or None when its id could not be claimed.
         calls: its inner calls in the order of their ends, refused ones too.
         agent: who made it.
@@ -180,6 +183,7 @@ class CallEnd:
     refusal: Refusal | None = None
     reason: str = ""
     usage: Usage | None = None
+    layers: tuple[str, ...] = ()
     record: Path | None = None
     calls: tuple[CallSummary, ...] = ()
     agent: str = ""

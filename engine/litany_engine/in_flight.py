@@ -140,6 +140,7 @@ def call_end(running: Running, capture: Capture) -> CallEnd:
         refusal=capture.refusal,
         reason=capture.reason,
         usage=capture.usage,
+        layers=capture.layers,
         record=running.record.path if running.record else None,
         calls=tuple(running.as_parent.calls),
         agent=running.caller.agent,

@@ -150,6 +150,7 @@ async def _run(
         usage=end.usage,
         reason=end.reason,
         refusal=end.refusal,
+        layers=end.layers,
     )
 
 

@@ -143,6 +143,7 @@ def output_of(end: CallEnd) -> dict[str, JSON]:
         "sizes": {"stdout": len(end.stdout), "stderr": len(end.stderr)},
         "usage": usage
         and {"cpu_s": usage.cpu_s, "peak_memory_bytes": usage.peak_memory_bytes, "calls": usage.calls},
+        **({"layers": end.layers} if end.layers else {}),
     }
 
 

@@ -87,6 +87,7 @@ class _Output(msgspec.Struct):
     refusal: Refusal | None = None
     reason: str = ""
     usage: Usage | None = None
+    layers: tuple[str, ...] = ()
 
 
 def load_call(folder: Path) -> RecordedCall:
@@ -122,6 +123,7 @@ def load_call(folder: Path) -> RecordedCall:
                 ended_at=output.ended_at,
                 duration_s=output.duration_s,
                 usage=output.usage,
+                layers=output.layers,
                 record=folder,
             )
         except ValueError as error:

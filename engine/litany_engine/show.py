@@ -137,6 +137,8 @@ def _details(call: RecordedCall) -> Iterator[str]:
         memory = show_size(usage.peak_memory_bytes)
         calls = _plural(usage.calls, "call")
         yield f"usage   cpu {show_duration(usage.cpu_s)}, peak memory {memory}, {calls}"
+    if call.end.layers:
+        yield f"layers  {plain(', '.join(call.end.layers))}"
     yield from _block("stdout", call.end.stdout)
     yield from _block("stderr", call.end.stderr)
     if call.end.data is not None:
@@ -195,6 +197,7 @@ def _as_json(node: CallNode) -> dict[str, JSON]:
         }
         if end and end.usage
         else None,
+        "layers": list(end.layers) if end else [],
         "damage": call.damage,
         "record": str(call.path),
         "calls": [_as_json(each) for each in node.calls],

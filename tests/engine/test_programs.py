@@ -14,6 +14,7 @@ from litany_engine import open_workspace_blocking, tool
 from litany_engine.blocking import BlockingWorkspace
 from litany_engine.calls import CallEnd, Capture
 from litany_engine.new_workspace import init_workspace
+from litany_engine.show import show_text
 from litany_runtime.outcome import Outcome
 
 CONFIG = """
@@ -310,3 +311,11 @@ def test_two_agents_run_twenty_programs_each_at_once_and_no_record_is_lost_or_sh
         assert len(records) == 20 * 6
         ids = [json.loads((path.parent / "input.json").read_text())["id"] for path in records]
         assert len(set(ids)) == len(ids)
+
+
+def test_a_programs_record_names_the_layers_that_held(ws: BlockingWorkspace) -> None:
+    end = ws.python("print(1)", agent="first")
+    assert end.record is not None
+    told = json.loads((end.record / "output.json").read_text())["layers"]
+    assert {"language policy", "seccomp", "private root"} <= set(told)
+    assert "layers  language policy, " in show_text(end.record)
