@@ -10,6 +10,7 @@ from pathlib import Path
 import psutil
 import trio
 
+from litany_runtime.deadline import Deadline
 from litany_runtime.limits import Limits
 from litany_runtime.program import FilePolicy, Program, ProgramEnd
 from litany_runtime.setup import Setup
@@ -49,6 +50,7 @@ class Bench:
         source: str | bytes,
         *,
         deadline_s: float = 30,
+        deadline: Deadline | None = None,
         limits: Limits | None = None,
         stop: trio.Event | None = None,
         answer: Answer = echo,
@@ -61,7 +63,7 @@ class Bench:
             Program(text, render(TOOLS), self.worktree, files),
             limits,
             answer=answer,
-            deadline=trio.current_time() + deadline_s if math.isfinite(deadline_s) else math.inf,
+            deadline=deadline or trio.current_time() + deadline_s if math.isfinite(deadline_s) else math.inf,
             stop=stop,
             output=output,
         )

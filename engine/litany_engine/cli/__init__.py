@@ -27,6 +27,8 @@ COMMANDS = {
     "show": "show what ran: steps, programs and their calls",
     "replay": "run a recorded program again with its recorded answers",
     "stop": "stop what runs in a workspace",
+    "holds": "show the calls that wait for your answer",
+    "answer": "answer a call that is held",
     "advance": "settle what a dead process left, and go on with what was held",
     "doctor": "try which layers of confinement hold on this machine",
 }

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from litany_engine.calls import CallEnd, Tool
     from litany_engine.cli.terminal import Terminal
+    from litany_engine.events import Event
     from litany_engine.workspace import Workspace
     from litany_runtime.limits import Limits
 
@@ -163,6 +164,7 @@ def _run(
                         line = LiveLine(terminal)
                         ws.watch(line.see)
                         nursery.start_soon(redraw, line)
+                    ws.watch(lambda event: _tell_held(event, terminal))
                     end = await ws.python(
                         program,
                         agent=args.agent,
@@ -178,6 +180,15 @@ def _run(
     if args.json:
         print(json.dumps(as_object(end), ensure_ascii=False))
     return end.exit_code
+
+
+def _tell_held(event: Event, terminal: Terminal) -> None:
+    """Say that a call waits: whoever runs the program may not know that there is somebody to ask."""
+    from litany_engine.events import CallHeld
+
+    if isinstance(event, CallHeld):
+        reason = json.dumps(event.reason, ensure_ascii=False)[1:-1]
+        terminal.line(f"litany: held: {reason}; `litany answer {event.call.id} pass` (or refuse) answers it")
 
 
 def _tell(end: CallEnd, terminal: Terminal) -> None:

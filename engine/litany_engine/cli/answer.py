@@ -1,0 +1,48 @@
+"""Answer a call that is held: let it pass, or refuse it.
+
+A program that waits goes on at once. A call of the model itself is asked again when its agent is advanced.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from litany_engine.cli.common import add_agent, add_workspace, refuse_inside_a_call, the_workspace
+
+if TYPE_CHECKING:
+    import argparse
+
+EXAMPLE = """\
+example:
+  litany answer call_7-2 pass
+  litany answer call_7-3 refuse --reason "not on a Friday"
+  litany answer call_7-4 pass --remember     # and the same call of this agent from now on, where a rule asks
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What `litany answer` takes."""
+    parser.add_argument("id", metavar="ID", help="the call's id, as `litany holds` shows it")
+    parser.add_argument("verdict", choices=("pass", "refuse"))
+    parser.add_argument("--reason", default="", help="for whoever made the call")
+    parser.add_argument(
+        "--remember",
+        action="store_true",
+        help="with pass: the same call passes from now on where a rule asks",
+    )
+    add_workspace(parser)
+    add_agent(parser)
+
+
+def main(args: argparse.Namespace) -> int:
+    """Write the answer down."""
+    from litany_engine.holds import Answer, Holds
+
+    refuse_inside_a_call("an answer to a held call is the operator's to give")
+    holds = Holds(the_workspace(args).root)
+    question = holds.answer(
+        args.id, Answer(args.verdict, args.reason), agent=args.agent, remember=args.remember
+    )
+    rest = "its program goes on" if question.waits else f"`litany advance {question.agent}` asks it again"
+    print(f"{args.verdict}: {question.id} ({question.name}); {rest}")
+    return 0

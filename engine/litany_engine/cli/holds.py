@@ -1,0 +1,63 @@
+"""Show the calls that wait for your answer.
+
+A call is held when a rule or your control says so. One of a program waits with its program; one of the model
+itself is parked until it is answered and its agent is advanced.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from litany_engine.cli.common import add_json, add_workspace, the_workspace
+
+if TYPE_CHECKING:
+    import argparse
+
+    from litany_engine.holds import Question
+
+EXAMPLE = """\
+example:
+  litany holds
+  litany answer call_7-2 pass
+"""
+
+MAX_INPUT_CHARS = 400
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What `litany holds` takes."""
+    add_workspace(parser)
+    add_json(parser, "a list of {agent, id, name, input, gate, reason, parent, since, record, waits, …}")
+
+
+def main(args: argparse.Namespace) -> int:
+    """Show what waits."""
+    from litany_engine.dead_holds import refuse_dead_holds
+    from litany_engine.holds import Holds
+
+    workspace = the_workspace(args)
+    refuse_dead_holds(workspace.root)
+    questions = Holds(workspace.root).questions()
+    if args.json:
+        print(json.dumps([asdict(each) for each in questions]))
+    elif not questions:
+        print(f"no call is held in {workspace.root}")
+    for each in [] if args.json else questions:
+        print(describe(each))
+    return 0
+
+
+def describe(question: Question) -> str:
+    """One question for a reader; what a model wrote has its control characters escaped."""
+    shown = json.dumps(question.input)
+    if len(shown) > MAX_INPUT_CHARS:
+        shown = f"{shown[:MAX_INPUT_CHARS]}… ({len(shown)} characters; whole in {question.record}/input.json)"
+    how = "its program waits" if question.waits else "parked"
+    return (
+        f"{question.id}  {question.name}  {how} since {question.since}\n"
+        f"    agent   {question.agent}\n"
+        f"    held by {question.gate}: {json.dumps(question.reason, ensure_ascii=False)[1:-1]}\n"
+        f"    input   {shown}"
+    )
