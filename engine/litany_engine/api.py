@@ -10,7 +10,7 @@ so that a call of another tool costs none of it.
 from __future__ import annotations
 
 import math
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -149,15 +149,16 @@ class OpenWorkspace:
         who = self.agent(agent)
         step = self.workspace.records.open_step(who.id)
         seconds = parse_duration(deadline) if isinstance(deadline, str) else deadline
-        return await self._door.invoke(
-            name,
-            arguments,
-            self._caller(who, step),
-            # One outer call a step: numbered as the step is, an id names one call of the agent for good.
-            call_id=f"call_{step.number}" if call_id is None else call_id,
-            deadline=math.inf if seconds is None else trio.current_time() + seconds,
-            output=on_output,
-        )
+        with closing(step):
+            return await self._door.invoke(
+                name,
+                arguments,
+                self._caller(who, step),
+                # One outer call a step: numbered as the step is, an id names one call of the agent for good.
+                call_id=f"call_{step.number}" if call_id is None else call_id,
+                deadline=math.inf if seconds is None else trio.current_time() + seconds,
+                output=on_output,
+            )
 
     async def invoke_inside(
         self, agent: str | None, parent: str, name: str, arguments: JSON, *, call_id: str | None = None

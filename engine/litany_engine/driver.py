@@ -12,7 +12,7 @@ Everything that it knows is read from disk each time. Two drives in a row do the
 from __future__ import annotations
 
 import json
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -203,7 +203,8 @@ class Driver:
         repository = self._workspace.repository
         caller = self._caller(agent, step)
         window = Window(self._door, caller, transcript, repository, bounds=bounds, flag=flag, held=held)
-        return await window.run(calls)
+        with closing(step):
+            return await window.run(calls)
 
     def _recover(self, agent: Agent, transcript: Transcript, look_at_records: bool) -> _Found:  # noqa: FBT001
         """Do what is left to do of hosts that died. Blocks; under the lock."""

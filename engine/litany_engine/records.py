@@ -173,9 +173,14 @@ class Step:
             fcntl.flock(self._fd, fcntl.LOCK_SH)
         except OSError as error:
             raise RecordError(f"cannot keep records in {self.tools}: {error.strerror}") from error
-        self.close: Callable[[], object] = weakref.finalize(self, os.close, self._fd)
+        self._let_go = weakref.finalize(self, os.close, self._fd)
         self._lock = threading.Lock()
         self._next: dict[str, int] = {}
+
+    def close(self) -> None:
+        """Let go of the folder; a call that comes later is refused its record. Again changes nothing."""
+        self._fd = -1  # before it is closed: its number will soon be another file's
+        self._let_go()
 
     def claim(self, call_id: str) -> Record:
         """Take a call id that was offered from outside.
@@ -235,6 +240,8 @@ class Step:
             os.stat(name, dir_fd=self._fd, follow_symlinks=False)
         except FileNotFoundError:
             return False
+        except OSError as error:
+            raise RecordError(f"cannot look at the record {self.tools / name}: {error.strerror}") from error
         return True
 
     def _make(self, call_id: str) -> Record | None:

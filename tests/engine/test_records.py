@@ -582,3 +582,21 @@ def test_records_are_not_writable_by_others(step: Step) -> None:
 
 def test_step_names_sort_as_text_up_to_999() -> None:
     assert [step_name(number) for number in (1, 42, 999, 1000)] == ["001", "042", "999", "1000"]
+
+
+def test_a_closed_step_refuses_records_and_writes_nowhere_else(records: Records, tmp_path: Path) -> None:
+    """The number of its descriptor may be any other file's by then."""
+    step = records.open_step("main")
+    step.close()
+    other = tmp_path / "other"
+    other.mkdir()
+    descriptors_of_other = [os.open(other, os.O_RDONLY | os.O_DIRECTORY) for _ in range(20)]
+    try:
+        with pytest.raises(RecordError, match="Bad file descriptor"):
+            step.claim("T")
+        with pytest.raises(RecordError, match="Bad file descriptor"):
+            step.mint_inner("T")
+    finally:
+        for each in descriptors_of_other:
+            os.close(each)
+    assert list(other.iterdir()) == []
