@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PYTEST_WORKERS ?= auto
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types pytest format clean
+.PHONY: help demo test lint types pytest soak format clean
 
 help: ## show this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -32,6 +32,10 @@ pytest: $(VENV)/.installed ## the tests, in parallel
 	$(BIN)/pytest -n $(PYTEST_WORKERS)
 
 test: lint types pytest ## all checks and tests
+
+soak: $(VENV)/.installed ## kill 200 busy hosts, run 10,000 programs: about half an hour
+	$(BIN)/python tests/soak/soak.py --programs 10000
+	$(BIN)/python tests/soak/kill_test.py --kills 200
 
 format: $(VENV)/.installed ## apply ruff's fixes and format
 	$(BIN)/ruff check --fix .
