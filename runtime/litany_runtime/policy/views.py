@@ -148,6 +148,15 @@ def seal_tools(sealer: Sealer, view: ModuleType) -> None:
             seal_tools(sealer, value)
 
 
+def _missing_tool(tools: ModuleType, name: str) -> str:
+    """What the stub module says of a name that it does not have: which tools are near."""
+    try:
+        getattr(tools, name)
+    except AttributeError as error:
+        return str(error)
+    return ""
+
+
 def importer(
     views: Mapping[str, ModuleType], extra_modules: Sequence[str], tools: ModuleType
 ) -> Callable[..., ModuleType]:
@@ -188,12 +197,15 @@ def importer(
         module = find(name)
         if fromlist:
             for wanted in fromlist:
-                if wanted != "*" and wanted not in module.__dict__ and type(module) is View:
-                    problem = name_problem(name, wanted)
-                    if problem:
-                        raise ImportError(
-                            f"cannot import name {wanted!r}: {problem[0]} ({problem[1]})", name=name
-                        )
+                if wanted == "*" or wanted in module.__dict__:
+                    continue
+                if name.partition(".")[0] == TOOLS_MODULE:
+                    if missing := _missing_tool(module, wanted):
+                        raise ImportError(missing, name=name)
+                elif type(module) is View and (problem := name_problem(name, wanted)):
+                    raise ImportError(
+                        f"cannot import name {wanted!r}: {problem[0]} ({problem[1]})", name=name
+                    )
             return module
         return find(name.partition(".")[0])
 
