@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from litany_runtime import policy, wire
+from litany_runtime import confine, policy, wire
 from litany_runtime.channel import Channel, Interrupts
 from litany_stubs import client
 from litany_stubs.module import load_stubs
@@ -39,6 +39,10 @@ FAULT = 125
 
 _RESERVE_BYTES = 4 * 1024 * 1024
 """Held back while the program runs and let go when it is out of memory, so that its end can be told."""
+
+_LIBRARY = f"{Path(os.__file__).parent}{os.sep}"
+_LIBRARY_SHOWN = f"{Path(os.__file__).parent.name}{os.sep}"
+"""A traceback shows the standard library as `python3.11/…`: where the host keeps it is nobody's business."""
 
 _OURS = tuple(f"{Path(str(each.__file__)).resolve().parent}{os.sep}" for each in (policy, client, wire))
 
@@ -67,9 +71,19 @@ def main(order: orders.Spawn, fds: list[int], script: Script, entered: Entered, 
     try:
         code = _live(order, fds, script, entered, nature)
     except BaseException as error:  # noqa: BLE001 - nothing may return into the zygote's stack
-        os.write(2, f"litany: the child failed: {type(error).__name__}: {error}\n".encode(errors="replace"))
+        os.write(2, _why_it_failed(error, order).encode(errors="replace"))
     finally:
         os._exit(code)
+
+
+def _why_it_failed(error: BaseException, order: orders.Spawn) -> str:
+    """What the supervisor tells of a child that did not come up."""
+    if isinstance(error, confine.ConfinementError):
+        return str(error)
+    if isinstance(error, MemoryError):
+        limit = order.limits["memory_bytes"]
+        return f"the memory limit (limits.memory) of {limit} bytes is too small for a child to come up"
+    return f"the child failed: {type(error).__name__}: {error}"
 
 
 def _live(order: orders.Spawn, fds: list[int], script: Script, entered: Entered, nature: Nature) -> int:
@@ -229,7 +243,7 @@ class _Program:
             name = self._run.filename
             linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
             report = traceback.TracebackException.from_exception(error, compact=True)
-            _drop_our_frames(report, set())
+            _clean(report, set())
             self._stderr.write("".join(report.format()))
             self._stderr.flush()
         except BaseException as failure:  # noqa: BLE001 - no memory, an interrupt, a program's own __str__
@@ -246,14 +260,18 @@ class _Program:
         return exit_code
 
 
-def _drop_our_frames(report: traceback.TracebackException, seen: set[int]) -> None:
+def _clean(report: traceback.TracebackException, seen: set[int]) -> None:
+    """Leave only the program's and the library's frames, in all that is chained."""
     if id(report) in seen:
         return
     seen.add(id(report))
-    report.stack = traceback.StackSummary.from_list(
-        [frame for frame in report.stack if not frame.filename.startswith(_OURS)]
-    )
+    frames = [frame for frame in report.stack if not frame.filename.startswith(_OURS)]
+    for frame in frames:
+        if frame.filename.startswith(_LIBRARY):
+            _ = frame.line  # read now, by its real name
+            frame.filename = _LIBRARY_SHOWN + frame.filename.removeprefix(_LIBRARY)
+    report.stack = traceback.StackSummary.from_list(frames)
     linked = [report.__cause__, report.__context__, *(getattr(report, "exceptions", None) or ())]
     for each in linked:
         if each is not None:
-            _drop_our_frames(each, seen)
+            _clean(each, seen)

@@ -197,6 +197,8 @@ def encode(message: Message, max_frame_bytes: int) -> bytes:
         LocalError: a value outside JSON's domain (its path says where), or a frame over the limit.
     """
     if isinstance(message, Call):
+        if len(message.name.encode("utf-8", "surrogatepass")) > MAX_NAME_BYTES:
+            raise LocalError(f"a tool's name of over {MAX_NAME_BYTES} bytes", path="")
         check_value(message.input, max_frame_bytes)
     elif isinstance(message, Answer):
         check_value(message.data, max_frame_bytes)

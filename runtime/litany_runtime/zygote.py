@@ -103,7 +103,7 @@ class _Zygote:
         try:
             script = confine.prepare_child(self._entered, order.child_plan())
         except confine.ConfinementError as error:
-            os.write(fds[2], f"litany: {error}\n".encode(errors="replace"))
+            os.write(fds[2], str(error).encode(errors="replace"))
             self._close(fds)
             self._control.send(orders.encode(orders.Exited(order.key, child.FAULT << 8, 0.0, 0)))
             return

@@ -150,9 +150,13 @@ class Zygote:
         return self
 
     async def _begin(self, setup: Setup) -> None:
+        try:
+            read_only = read_only_paths(setup.modules)
+        except ModuleNotFoundError as error:
+            raise ZygoteError(f"the setting `modules` names what is not installed: {error}") from None
         plan = confine.ZygotePlan(
             isolation=setup.isolation,
-            read_only=read_only_paths(setup.modules),
+            read_only=read_only,
             worktrees=setup.worktree_root,
             supervisor=os.getpid(),
         )

@@ -120,6 +120,15 @@ def test_a_value_that_is_not_json_uses_up_no_call() -> None:
     assert host.seqs == [1]
 
 
+def test_a_name_that_the_wire_does_not_carry_is_a_refusal_and_uses_up_no_call() -> None:
+    with channel_to(batch=1, limits=Limits(calls=1)) as (channel, host):
+        for name in ("x" * (wire.MAX_NAME_BYTES + 1), "é" * wire.MAX_NAME_BYTES, "\ud800"):
+            refused = channel.call(name, {"n": 1})
+            assert (refused.outcome, refused.exit_code) == ("refused", 126)
+        assert channel.call("x" * wire.MAX_NAME_BYTES, {"n": 5}).data == 5
+    assert host.seqs == [1]
+
+
 def test_a_cancelled_task_frees_nobody_elses_answer() -> None:
     async def main(channel: Channel) -> object:
         task = asyncio.create_task(channel.call_async("t", {"n": 1}))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import signal
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -138,6 +140,14 @@ async def test_a_chain_of_exceptions_shows_no_frame_of_ours_either(bench: Bench)
     assert 'File "program.py", line 3, in call' in text
     assert "litany_runtime" not in text
     assert "litany_stubs" not in text
+
+
+@with_bench
+async def test_a_traceback_through_the_library_shows_no_path_of_the_host(bench: Bench) -> None:
+    end = await bench.run("import json\njson.loads('{')")
+    text = end.stderr.decode()
+    assert re.search(r'File "python3\.\d+/json/decoder\.py", line \d+, in \w+\n    \S', text), text
+    assert str(Path(os.__file__).parent) not in text
 
 
 @pytest.mark.parametrize(
@@ -363,3 +373,41 @@ async def test_no_two_programs_draw_the_same_random_numbers(bench: Bench) -> Non
     )
     drawn = [(await bench.run(source)).stdout.split() for _ in range(3)]
     assert len({each for line in drawn for each in line}) == 9
+
+
+@pytest.mark.parametrize("damage", ["removed", "a symbolic link", "a file"])
+def test_a_worktree_that_is_gone_is_a_fault_in_one_line(tmp_path: Path, damage: str) -> None:
+    async def main() -> None:
+        async with open_bench(tmp_path) as bench:
+            assert bench.worktree is not None
+            bench.worktree.rmdir()
+            if damage == "a symbolic link":
+                bench.worktree.symlink_to("/etc")
+            elif damage == "a file":
+                bench.worktree.write_text("")
+            end = await bench.run("print(open('passwd').read())")
+            assert (end.outcome, end.exit_code, end.stdout) == (Outcome.FAULTED, 125, b"")
+            assert "worktree" in end.reason
+            assert "defect" not in end.reason
+            assert len(end.reason.splitlines()) == 1
+
+    trio.run(main)
+
+
+@with_bench
+async def test_a_memory_limit_that_no_child_can_live_with_is_named(bench: Bench) -> None:
+    end = await bench.run("print(1)", limits=Limits(memory_bytes=1024))
+    assert (end.outcome, end.exit_code) == (Outcome.FAULTED, 125)
+    assert "limits.memory" in end.reason
+    assert len(end.reason.splitlines()) == 1
+
+
+def test_a_module_that_is_not_installed_is_named(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with open_bench(tmp_path, modules=("no_such_module",)) as bench:
+            end = await bench.run("print(1)")
+            assert end.outcome is Outcome.FAULTED
+            assert "`modules`" in end.reason
+            assert "no_such_module" in end.reason
+
+    trio.run(main)

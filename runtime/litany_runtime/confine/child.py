@@ -306,6 +306,9 @@ def _failure(name: Layer, tried: str, wanted: tuple[int, ...]) -> ConfinementErr
     number = kernel.last_error()
     if 0 in wanted:
         return explain(name, OSError(number, os.strerror(number), tried))
+    if name is Layer.WORKTREE:
+        cause = f"{tried} showed that it is not: it was removed or replaced while the child came up"
+        return ConfinementError(name, cause, "Put the folder back and run the program again")
     return ConfinementError(
         name,
         f"{tried} was to be refused ({'or '.join(map(os.strerror, wanted))}) and was not",
