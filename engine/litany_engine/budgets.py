@@ -115,7 +115,7 @@ class Ledger:
         size = os.fstat(self._fd).st_size
         if size == self._read_to:
             return
-        text = os.pread(self._fd, size - self._read_to, self._read_to)
+        text = os.pread(self._fd, max(size - self._read_to, 0), self._read_to)
         try:
             if size < self._read_to or not text.endswith(b"\n"):
                 raise ValueError("it ends in half a line")  # noqa: TRY301 - one message for all damage

@@ -124,7 +124,7 @@ class Traits:
     def asks_to_escape(self, arguments: JSON) -> bool:
         """Whether this call asks to leave its confinement: anything but a plain no is a yes."""
         name = self.escape_argument
-        return name is not None and arguments.get(name, False) not in (False, None)
+        return name is not None and not any(arguments.get(name) is each for each in (False, None))
 
     @property
     def _believed(self) -> bool:

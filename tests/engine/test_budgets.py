@@ -1,0 +1,298 @@
+"""Budgets: paid before a call runs, never given back, kept through every death."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trio
+from hypothesis import given
+from hypothesis import strategies as st
+
+from door_kit import Place, make_place, record_of
+from litany_engine.budget_limits import Budgets
+from litany_engine.budgets import Accounts, Ledger, LedgerError
+from litany_engine.calls import CallEnd, Capture, Context, Tool, ToolCall
+from litany_engine.config import ConfigError, parse_config
+from litany_engine.definitions import Traits
+from litany_engine.door import Door
+from litany_engine.gates import Hold
+from litany_engine.toolset import toolset
+from litany_runtime.outcome import Outcome
+from litany_stubs.words import Refusal, ToolDeclaration
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    return make_place(tmp_path)
+
+
+def door_of(place: Place, **limits: int) -> Door:
+    return Door(accounts=Accounts(place.root, Budgets(**limits)))
+
+
+def calls(place: Place, door: Door, count: int, name: str = "read_file", agent: str = "a") -> list[CallEnd]:
+    async def main() -> list[CallEnd]:
+        caller = place.caller(agent=agent)
+        return [await door.invoke(name, {"path": "x"}, caller) for _ in range(count)]
+
+    return trio.run(main)
+
+
+def refused_by(end: CallEnd) -> str:
+    return end.refusal.gate if end.refusal else ""
+
+
+def test_a_budget_lets_so_many_calls_through_and_says_why_the_next_is_refused(place: Place) -> None:
+    ends = calls(place, door_of(place, agent_calls=3), 5)
+    assert [refused_by(end) for end in ends] == ["", "", "", "budget", "budget"]
+    assert ends[3].refusal is not None
+    assert "budget of 3 calls (agent_calls)" in ends[3].refusal.reason
+    assert len(place.kept.calls) == 3
+    assert record_of(ends[3].record)["refusal"]["gate"] == "budget"
+
+
+def test_nothing_is_a_limit_and_absent_is_none(place: Place) -> None:
+    assert refused_by(calls(place, door_of(place, agent_calls=0), 1)[0]) == "budget"
+    assert refused_by(calls(place, door_of(place), 1)[0]) == ""
+    assert not (place.root / "budgets/agent/b.ledger").exists()
+    assert not Budgets()
+    assert Budgets(agent_calls=0)
+
+
+def test_what_was_used_outlives_the_process_that_used_it(place: Place) -> None:
+    calls(place, door_of(place, agent_calls=3), 2)
+    assert [refused_by(end) for end in calls(place, door_of(place, agent_calls=3), 2)] == ["", "budget"]
+
+
+def test_a_failing_and_a_stopped_call_get_nothing_back(place: Place) -> None:
+    door = door_of(place, agent_calls=2)
+    calls(place, door, 1, "fail")
+    calls(place, door, 1, "crash")
+    assert refused_by(calls(place, door, 1)[0]) == "budget"
+
+
+def test_a_refused_call_costs_nothing(place: Place) -> None:
+    async def refuse(*_: object) -> Refusal | Hold:
+        return Refusal("control", "no")
+
+    accounts = Accounts(place.root, Budgets(agent_calls=1))
+    calls(place, Door(consult=refuse, accounts=accounts), 5)
+    calls(place, Door(accounts=accounts), 3, "nothing_of_that_name")
+    assert refused_by(calls(place, Door(accounts=accounts), 1)[0]) == ""
+
+
+def test_a_tree_shares_what_its_agents_use_and_a_stranger_does_not(place: Place) -> None:
+    for agent in ("20260101T000000Z-aaaaaa", "20260101T000000Z-aaaaaa-20260101T000001Z-bbbbbb", "c"):
+        (place.root / "steps" / agent).mkdir()
+    door = door_of(place, tree_calls=3)
+    root = "20260101T000000Z-aaaaaa"
+    child = f"{root}-20260101T000001Z-bbbbbb"
+    ends = [*calls(place, door, 2, agent=root), *calls(place, door, 2, agent=child)]
+    assert [refused_by(end) for end in ends] == ["", "", "", "budget"]
+    assert refused_by(calls(place, door, 1, agent="c")[0]) == ""
+
+
+def test_the_calls_of_one_program_are_counted_refused_ones_too(place: Place) -> None:
+    async def main() -> list[CallEnd]:
+        from dataclasses import replace
+
+        from litany_engine.callers import Parent
+
+        caller = replace(place.caller(), parent=Parent("T"))
+        door = door_of(place, program_calls=3)
+        names = ["read_file", "nothing", "read_file", "read_file"]
+        ends = [await door.invoke(name, {"path": "x"}, caller) for name in names]
+        # Another process that makes calls in the name of the same call counts on from where this one is.
+        other = replace(caller, parent=Parent("T"))
+        return [*ends, await door_of(place, program_calls=3).invoke("read_file", {"path": "x"}, other)]
+
+    ends = trio.run(main)
+    assert [refused_by(end) for end in ends] == ["", "grant", "", "budget", "budget"]
+
+
+def test_bytes_are_counted_both_ways(place: Place) -> None:
+    door = door_of(place, agent_bytes_in=30)  # {"path":"x"} has 12
+    assert [refused_by(end) for end in calls(place, door, 4)] == ["", "", "budget", "budget"]
+    other = make_place_in(place, "other")
+    door = door_of(
+        other, agent_bytes_out=20
+    )  # "content of x" has 12: what goes past is given, the next is not
+    ends = calls(other, door, 4)
+    assert [refused_by(end) for end in ends] == ["", "", "budget", "budget"]
+    assert ends[1].stdout == b"content of x"
+    assert refused_by(calls(other, door_of(other, agent_bytes_out=20), 1)[0]) == "budget"
+
+
+def make_place_in(place: Place, name: str) -> Place:
+    (place.root / name).mkdir()
+    return make_place(place.root / name)
+
+
+def test_pending_calls_are_bounded_and_come_free_when_they_end(place: Place) -> None:
+    async def main() -> list[str]:
+        door = door_of(place, agent_pending=2)
+        caller, found = place.caller(), []
+        async with trio.open_nursery() as nursery:
+            for _ in range(2):
+                nursery.start_soon(door.invoke, "wait", {}, caller)
+            await trio.testing.wait_all_tasks_blocked()
+            found.append(refused_by(await door.invoke("read_file", {"path": "x"}, caller)))
+            await door.stop()
+            found.append(refused_by(await door.invoke("read_file", {"path": "x"}, caller)))
+        return found
+
+    assert trio.run(main) == ["budget", ""]
+
+
+def test_each_try_of_a_call_is_paid_for(place: Place) -> None:
+    tries = []
+
+    async def execute(call: ToolCall, context: Context) -> Capture:
+        tries.append(call)
+        return Capture(exit_code=1, retryable=True)
+
+    flaky = Tool(ToolDeclaration("flaky"), execute, traits=Traits(max_retries=5))
+    place.toolset = toolset([flaky])
+
+    async def main() -> CallEnd:
+        door = door_of(place, agent_calls=3)
+        return await door.invoke("flaky", {}, place.caller())
+
+    end = trio.run(main, clock=trio.testing.MockClock(autojump_threshold=0.01))
+    assert (end.outcome, len(tries)) == (Outcome.FAILED, 3)
+
+
+KILLED = """
+import os, sys, trio
+from pathlib import Path
+sys.path[:0] = {path!r}
+from door_kit import make_place
+from litany_engine.budget_limits import Budgets
+from litany_engine.budgets import Accounts
+from litany_engine.calls import Capture, Tool
+from litany_engine.door import Door
+from litany_engine.toolset import toolset
+from litany_stubs.words import ToolDeclaration
+
+root = Path({root!r})
+
+async def execute(call, context):
+    os.kill(os.getpid(), 9)
+
+place = make_place(root)
+place.toolset = toolset([Tool(ToolDeclaration("die"), execute)])
+door = Door(accounts=Accounts(root, Budgets(agent_calls=1)))
+trio.run(door.invoke, "die", {{}}, place.caller())
+"""
+
+
+def test_a_host_killed_between_the_reservation_and_the_call_has_paid(tmp_path: Path) -> None:
+    code = KILLED.format(path=sys.path, root=str(tmp_path))
+    done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True)
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    ledger = (tmp_path / "budgets/agent/a.ledger").read_text()
+    assert ledger == "c 0 call_1\n"
+    accounts = Accounts(tmp_path, Budgets(agent_calls=1))
+    caller: Any = type("Caller", (), {"agent": "a", "parent": None})()
+    assert isinstance(accounts.reserve(ToolCall("call_2", "x", {}), caller), Refusal)
+
+
+MANY = """
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from litany_engine.budget_limits import Budgets
+from litany_engine.budgets import Accounts, Reservation
+from litany_engine.calls import ToolCall
+
+accounts = Accounts(Path(sys.argv[1]), Budgets(agent_calls=100, tree_calls=150))
+caller = SimpleNamespace(agent="a", parent=None)
+print(sum(isinstance(accounts.reserve(ToolCall("c", "x", {}), caller), Reservation) for _ in range(80)))
+"""
+
+
+def test_processes_of_one_workspace_cannot_both_take_the_last_call(tmp_path: Path) -> None:
+    running = [
+        subprocess.Popen([sys.executable, "-c", MANY, str(tmp_path)], stdout=subprocess.PIPE)
+        for _ in range(3)
+    ]
+    taken = [int(each.communicate()[0]) for each in running]
+    assert sum(taken) == 100
+    assert len((tmp_path / "budgets/agent/a.ledger").read_text().splitlines()) == 100
+
+
+def test_a_long_ledger_is_shortened_and_others_find_the_new_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import litany_engine.budgets as module
+
+    monkeypatch.setattr(module, "MAX_LEDGER_BYTES", 200)
+    one, other = Ledger(tmp_path / "l"), Ledger(tmp_path / "l")
+    for number in range(100):
+        ledger = one if number % 3 else other
+        with ledger.locked():
+            assert ledger.calls == number
+            ledger.add("c", 2, "call")
+    with other.locked():
+        assert (other.calls, other.bytes_in) == (100, 200)
+    assert (tmp_path / "l").stat().st_size <= 200 + 20
+    one.close()
+    other.close()
+
+
+@pytest.mark.parametrize("text", ["c 1", "c 1 x\nc", "c -1 x\n", "z 1 x\n", "c one x\n", "s 1\n", "\xff\n"])
+def test_a_ledger_that_cannot_be_read_lets_nothing_run(place: Place, text: str) -> None:
+    path = place.root / "budgets/agent/a.ledger"
+    path.parent.mkdir(parents=True)
+    path.write_text(text, encoding="latin-1")
+    for _ in range(2):
+        (end,) = calls(place, door_of(place, agent_calls=5), 1)
+        assert end.outcome is Outcome.FAULTED
+        assert "a.ledger" in end.reason
+    assert place.kept.calls == []
+
+
+def test_a_ledger_that_grew_shorter_lets_nothing_run(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "l")
+    with ledger.locked():
+        ledger.add("c", 1, "call")
+    os.truncate(tmp_path / "l", 0)
+    with pytest.raises(LedgerError, match="damaged"), ledger.locked():
+        pass
+
+
+@given(st.lists(st.tuples(st.sampled_from("co"), st.integers(0, 10**12)), max_size=30))
+def test_what_is_added_up_is_what_is_read_again(tmp_path_factory: pytest.TempPathFactory, lines: Any) -> None:
+    path = tmp_path_factory.mktemp("l") / "l"
+    writer, reader = Ledger(path), Ledger(path)
+    for kind, amount in lines:
+        with writer.locked():
+            writer.add(kind, amount, "T-1")
+    with reader.locked():
+        pass
+    assert (reader.calls, reader.bytes_in, reader.bytes_out) == (
+        sum(kind == "c" for kind, _ in lines),
+        sum(amount for kind, amount in lines if kind == "c"),
+        sum(amount for kind, amount in lines if kind == "o"),
+    )
+    writer.close()
+    reader.close()
+
+
+def test_the_file_says_what_is_a_budget() -> None:
+    config = parse_config('[budgets]\nagent_calls = 0\ntree_bytes_in = "1 MiB"\n', Path("/w/litany.toml"))
+    assert config.budgets == Budgets(agent_calls=0, tree_bytes_in=2**20)
+    with pytest.raises(ConfigError, match=r":2: budgets\.agent_calls"):
+        parse_config("[budgets]\nagent_calls = -1\n", Path("/w/litany.toml"))
+
+
+@pytest.mark.parametrize("value", [-1, 1.5, True])
+def test_a_budget_is_a_whole_number(value: Any) -> None:
+    with pytest.raises(ValueError, match="agent_calls"):
+        Budgets(agent_calls=value)
