@@ -12,6 +12,14 @@ from typing import Any
 
 COMMAND = [sys.executable, "-m", "litany_engine"]
 
+LIKE_ANYBODY = """
+import ctypes, os, sys
+for capability in (1, 2):  # CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH: by these root reads what its mode forbids
+    ctypes.CDLL(None).prctl(24, capability, 0, 0, 0)  # PR_CAPBSET_DROP; fails for an ordinary user, rightly
+os.execv(sys.executable, [sys.executable, *sys.argv[1:]])
+"""
+"""Starts Python as a user for whom the modes of files hold, also when the tests run as root."""
+
 
 def environment(state: Path) -> dict[str, str]:
     """This process's own, with its workspaces for one run under `state`."""

@@ -149,7 +149,9 @@ def load_config(path: Path) -> Config:
     """
     try:
         text = _read(path)
-    except FileNotFoundError:
+    except FileNotFoundError as error:
+        if os.path.lexists(path):  # somebody's rules are meant to be there: not the same as none
+            raise ConfigError(f"{path}: is a link that leads nowhere") from error
         return Config()
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error

@@ -84,7 +84,8 @@ async def serve_stops(
         await trio.serve_listeners(lambda stream: _answer(stream, stop), [trio.SocketListener(listening)])
     finally:
         listening.close()
-        path.unlink(missing_ok=True)
+        with suppress(OSError):  # it was never made, or the whole workspace is gone
+            path.unlink()
 
 
 async def stop_running(root: Path, selector: str | None, *, answer_s: float = ANSWER_S) -> list[Stopped]:

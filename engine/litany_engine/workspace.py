@@ -13,6 +13,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -25,7 +26,7 @@ from litany_engine.ids import agent_id_fault, mint_agent_id
 from litany_engine.records import Records
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 
 class WorkspaceError(RuntimeError):
@@ -193,6 +194,7 @@ def open_workspace_at(path: Path) -> Workspace:
     if not root.is_dir():
         raise WorkspaceError(f"there is no folder {root}")
     if not is_workspace(root):
+        _refuse_damaged(root)
         above = find_workspace(root)
         hint = f"it is inside {above}: name that" if above else f"make one with: litany init {root}"
         raise WorkspaceError(f"{root} is not a workspace (no repo.git and steps in it); {hint}")
@@ -206,14 +208,56 @@ def open_workspace_at(path: Path) -> Workspace:
 
 
 def find_workspace(start: Path) -> Path | None:
-    """The workspace that a folder is or is inside of: the nearest one going up, or None."""
+    """The workspace that a folder is or is inside of: the nearest one going up, or None.
+
+    A damaged one is found, too: to pass it over would run a program somewhere else, under nobody's control.
+    `open_workspace_at` says what is wrong with it.
+    """
     folder = Path(os.path.abspath(start))  # noqa: PTH100 - as above
-    return next((each for each in (folder, *folder.parents) if is_workspace(each)), None)
+    return next((each for each in (folder, *folder.parents) if is_workspace(each) or _was_one(each)), None)
 
 
 def is_workspace(folder: Path) -> bool:
-    """Whether a folder looks like a workspace from outside."""
-    return (folder / "repo.git" / "HEAD").is_file() and (folder / "steps").is_dir()
+    """Whether a folder looks like a whole workspace from outside."""
+    return not _faults(folder)
+
+
+def _was_one(folder: Path) -> bool:
+    """Whether a folder holds what only a workspace has, whole or not."""
+    return any(os.path.lexists(folder / part) for part in ("litany.toml", "repo.git"))
+
+
+def _faults(folder: Path) -> list[tuple[str, str]]:
+    """The parts that a workspace cannot do without and that this one lacks, each with what is wrong."""
+    parts = ((Path("repo.git/HEAD"), stat.S_ISREG), (Path("steps"), stat.S_ISDIR))
+    return [(str(part), fault) for part, is_it in parts if (fault := _fault(folder / part, is_it))]
+
+
+def _fault(path: Path, is_it: Callable[[int], bool]) -> str:
+    try:
+        mode = path.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        return "is missing"
+    except OSError as error:
+        return f"cannot be reached ({error.strerror})"
+    return "" if is_it(mode) else "is something else"
+
+
+_MENDS = {
+    "steps": "the records of its calls are kept there: restore it, or begin anew with: mkdir {root}/steps",
+    "repo.git/HEAD": "restore repo.git from a copy; if this is no workspace, take its litany.toml and "
+    "repo.git away",
+}
+
+
+def _refuse_damaged(root: Path) -> None:
+    if not _was_one(root):
+        return
+    part, fault = _faults(root)[0]
+    mend = _MENDS[part].format(root=root)
+    if fault != "is missing":
+        mend = f"it must be a {'folder' if part == 'steps' else 'file'} that you may read; mend that"
+    raise WorkspaceError(f"{root} is a damaged workspace: {part} {fault} ({mend})")
 
 
 @contextmanager
@@ -222,3 +266,5 @@ def _blaming_workspace() -> Iterator[None]:
         yield
     except GitError as error:
         raise WorkspaceError(str(error)) from error
+    except OSError as error:
+        raise WorkspaceError(f"{error.filename}: {error.strerror}") from error

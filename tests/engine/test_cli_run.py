@@ -20,7 +20,7 @@ import psutil
 import pygit2
 import pytest
 
-from cli_kit import litany, start
+from cli_kit import COMMAND, LIKE_ANYBODY, environment, litany, start
 from litany_engine.new_workspace import init_workspace
 
 ROOT = Path(__file__).parents[2]
@@ -190,6 +190,62 @@ def repository(tmp_path: Path) -> Path:
     repository.index.add_all(["kept", "sub/inner"])
     repository.index.write()
     return folder
+
+
+@pytest.mark.parametrize("damage", [["rm", "-r", "steps"], ["rm", "repo.git/HEAD"], ["rm", "-r", "repo.git"]])
+def test_in_a_damaged_workspace_nothing_runs_and_no_other_is_made(
+    run: Run, place: Path, state: Path, damage: list[str]
+) -> None:
+    subprocess.run(damage, check=True, cwd=place)
+    done = run("-", stdin="print('ran')", cwd=place / "agents/a")
+    assert (done.returncode, done.stdout) == (125, "")
+    assert re.fullmatch(rf"litany: {place} is a damaged workspace: .* is missing \(.*\)\n", done.stderr)
+    assert not state.exists()
+
+
+@pytest.mark.parametrize("part", ["repo.git", "steps", "litany.toml", "agents", "inbox"])
+def test_a_part_that_this_user_may_not_read_is_one_line_and_nothing_runs(
+    place: Path, state: Path, part: str
+) -> None:
+    (place / part).chmod(0)
+    done = subprocess.run(
+        [sys.executable, "-c", LIKE_ANYBODY, *COMMAND[1:], "run", "-"],
+        check=False,
+        input="print('ran')",
+        capture_output=True,
+        text=True,
+        cwd=place,
+        env=environment(state),
+    )
+    (place / part).chmod(0o700)
+    if part == "inbox":  # a program needs none
+        assert (done.returncode, done.stdout) == (0, "ran\n")
+        return
+    assert (done.returncode, done.stdout) == (125, ""), done.stderr
+    assert done.stderr.startswith("litany: ")
+    assert "internal" not in done.stderr
+    assert str(place) in done.stderr
+    assert part in done.stderr
+    assert "Permission denied" in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert not state.exists()
+
+
+@pytest.mark.parametrize("part", ["running", "agents", "steps", "inbox", "litany.toml", "repo.git"])
+def test_a_file_or_folder_in_the_place_of_the_other_is_one_line(run: Run, place: Path, part: str) -> None:
+    whole = place / part
+    was_file = whole.is_file()
+    subprocess.run(["rm", "-rf", whole], check=True)
+    whole.mkdir() if was_file else whole.touch()
+    done = run("-", stdin="print('ran')")
+    if part == "inbox":  # a program needs none
+        assert (done.returncode, done.stdout) == (0, "ran\n")
+        return
+    assert (done.returncode, done.stdout) == (125, "")
+    assert done.stderr.startswith("litany: ")
+    assert done.stderr.count("\n") == 1
+    assert "internal" not in done.stderr
+    assert part in done.stderr
 
 
 def test_outside_a_workspace_a_new_one_is_made_and_its_place_is_told(state: Path, tmp_path: Path) -> None:

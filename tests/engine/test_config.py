@@ -291,3 +291,10 @@ def test_any_file_is_a_configuration_or_one_clear_line(
         complaint(file, text)
     else:
         assert config.default_deadline_s <= config.maximum_deadline_s
+
+
+def test_a_link_that_leads_nowhere_is_not_taken_for_no_file(file: Path) -> None:
+    assert load_config(file) == Config()
+    file.symlink_to("moved.toml")
+    with pytest.raises(ConfigError, match=f"{file}: is a link that leads nowhere"):
+        load_config(file)

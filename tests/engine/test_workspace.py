@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -177,6 +178,29 @@ def test_opening_what_is_no_workspace_says_what_and_what_to_do(workspace: Worksp
         open_workspace_at(tmp_path)
     with pytest.raises(WorkspaceError, match=f"it is inside {workspace.root}: name that"):
         open_workspace_at(workspace.root / "steps")
+
+
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        (["rm", "-r", "steps"], "steps is missing .*mkdir {root}/steps"),
+        (["sh", "-c", "rm -r steps && touch steps"], "steps is something else"),
+        (["rm", "repo.git/HEAD"], "repo.git/HEAD is missing .*restore"),
+        (["rm", "-r", "repo.git"], "repo.git/HEAD is missing .*restore"),
+        (["rm", "-r", "repo.git", "steps"], "repo.git/HEAD is missing"),
+        (["rm", "-r", "litany.toml", "steps"], "steps is missing"),
+    ],
+)
+def test_a_damaged_workspace_is_found_and_refused_with_what_is_wrong_and_how_to_mend_it(
+    workspace: Workspace, damage: list[str], said: str
+) -> None:
+    inside = workspace.agent().worktree
+    subprocess.run(damage, check=True, cwd=workspace.root)
+    assert find_workspace(inside) == workspace.root
+    with pytest.raises(WorkspaceError) as caught:
+        open_workspace_at(workspace.root)
+    pattern = f"{workspace.root} is a damaged workspace: {said}".replace("{root}", str(workspace.root))
+    assert re.match(pattern, str(caught.value))
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
