@@ -4,7 +4,8 @@
 
 Each program prints a checksum and defines `main()`. A round runs every engine once, one after the other, in fresh
 processes that live through all rounds; what is compared is the median time of `main()` and the ratio to
-plain CPython within the same run. monty (a dependency group of its own, `bench`) is shown where it is installed.
+plain CPython within the same run: processor time for the policy, which a busy machine disturbs less, and wall
+time for monty, whose work is done in a process of its own. monty (a dependency group of its own, `bench`) is shown where it is installed.
 """
 
 from __future__ import annotations
@@ -44,6 +45,9 @@ def main():
     for word in text.split():
         key = word.strip(",.").lower()
         counts[key] = counts.get(key, 0) + 1
+    for _ in range(40):
+        for word in text.split():
+            counts[word] = counts.get(word, 0) + len(word.strip("aeiou"))
     lines = ["%s=%d" % (k, v) for k, v in sorted(counts.items(), key=lambda kv: (-kv[1], kv[0]))]
     for _ in range(300):
         s = "-".join(lines).upper().replace("=", ":")
@@ -194,13 +198,13 @@ def worker(kind: str) -> None:
     run = {"plain": _plain, "policy": _policy, "monty": _monty}[kind]
     for line in sys.stdin:
         name = json.loads(line)
-        start = None
         try:
             main = run(name)
             main()  # warm: specialised code, filled caches
-            start = time.perf_counter()
+            wall, cpu = time.perf_counter(), time.process_time()
             value = main()
-            answer = {"seconds": time.perf_counter() - start, "value": repr(value)}
+            cpu = time.process_time() - cpu
+            answer = {"wall": time.perf_counter() - wall, "cpu": cpu, "value": repr(value)}
         except Exception as error:  # an engine that cannot run the program says so in the table
             answer = {"error": f"{type(error).__name__}: {error}"[:60]}
         sys.__stdout__.write(json.dumps(answer) + "\n")
@@ -240,8 +244,13 @@ def _policy(name: str):
 def _monty(name: str):
     import pydantic_monty
 
-    program = pydantic_monty.Monty(PROGRAMS[name] + "\nmain()\n")
-    return lambda: program.run()
+    if "pool" not in _made:
+        _made["pool"] = pydantic_monty.Monty().__enter__()
+    if name not in _made:
+        session = _made["pool"].checkout().__enter__()
+        session.feed_run(PROGRAMS[name])
+        _made[name] = lambda: session.feed_run("main()")
+    return _made[name]
 
 
 def _start(kind: str) -> subprocess.Popen[str]:
@@ -273,7 +282,8 @@ def measure(rounds: int) -> dict[str, dict[str, object]]:
     table: dict[str, dict[str, object]] = {}
     for name in PROGRAMS:
         processes = {kind: _start(kind) for kind in kinds}
-        times: dict[str, list[float]] = {kind: [] for kind in kinds}
+        wall: dict[str, list[float]] = {kind: [] for kind in kinds}
+        cpu: dict[str, list[float]] = {kind: [] for kind in kinds}
         row: dict[str, object] = {}
         values = {}
         for number in range(rounds):
@@ -283,7 +293,8 @@ def measure(rounds: int) -> dict[str, dict[str, object]]:
                 if "error" in answer:
                     row[f"{kind}_error"] = answer["error"]
                 else:
-                    times[kind].append(answer["seconds"])
+                    wall[kind].append(answer["wall"])
+                    cpu[kind].append(answer["cpu"])
                     values[kind] = answer["value"]
         for process in processes.values():
             process.stdin.close()
@@ -291,9 +302,10 @@ def measure(rounds: int) -> dict[str, dict[str, object]]:
         if values["plain"] != values.get("policy"):
             raise SystemExit(f"{name}: the policy changed the result: {values}")
         for kind in kinds:
-            if times[kind]:
-                row[f"{kind}_ms"] = statistics.median(times[kind]) * 1e3
-                row[f"{kind}_ratio"] = statistics.median(times[kind]) / statistics.median(times["plain"])
+            if wall[kind]:
+                clock = wall if kind == "monty" else cpu
+                row[f"{kind}_ms"] = statistics.median(clock[kind]) * 1e3
+                row[f"{kind}_ratio"] = statistics.median(clock[kind]) / statistics.median(clock["plain"])
         table[name] = row
     return table
 

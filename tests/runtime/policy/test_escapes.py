@@ -68,7 +68,7 @@ WAYS = {
     "update_wrapper reads": "import functools; c = Catch(); functools.update_wrapper(c, victim, assigned=('__globals__',)); escaped(c.got)",
     "update_wrapper reads updated": "import functools; c = Catch(); functools.update_wrapper(c, victim, updated=('__globals__',)); escaped(c.got)",
     "wraps on a module": "import functools, json\nvictim.loads = None\nfunctools.wraps(victim)(json); json.loads is None and escaped()",
-    "dataclass field name": "import dataclasses\n@dataclasses.dataclass\nclass A: a: int = 1\ndataclasses.fields(A)[0].name = 'a=print(\"ESCAPED\")'\n@dataclasses.dataclass\nclass B(A): b: int = 2\nescaped()",
+    "dataclass field name": "import dataclasses\n@dataclasses.dataclass\nclass A: x: int = 1\ndataclasses.fields(A)[0].name = 'x,print(\"ESCAPED\")'\n@dataclasses.dataclass(init=False, repr=False, match_args=False)\nclass B(A): pass\nB() == B()",
     "dataclass field name by descriptor": "import dataclasses\n@dataclasses.dataclass\nclass A: a: int = 1\nclass D:\n    def __get__(self, o, t): dataclasses.fields(A)[0].name = 'a=print(1)'; return 1\n@dataclasses.dataclass\nclass B(A): b: int = D()\nescaped()",
     "dataclass annotations": "import dataclasses\nclass A: a: int = 1\nA.__annotations__['b=print(1)'] = int\ndataclasses.dataclass(A)\n'b=print(1)' in dataclasses.fields(A)[-1].name and escaped()",
     "ast fields": "import ast; victim._fields = ('__globals__',); got = dict(ast.iter_fields(victim)); got and escaped(got)",
@@ -87,7 +87,7 @@ WAYS = {
     "super into a library": "import pathlib\nclass P(type(pathlib.PurePath())): pass\nescaped(super(P, P())._flavour if hasattr(P, '_flavour') else P().parser)",
     "path parser": "import pathlib; p = pathlib.Path('x'); escaped(getattr(p, 'parser', None) or p._flavour)",
     "path parser by class": "import pathlib; escaped(pathlib.PurePath.parser if hasattr(pathlib.PurePath, 'parser') else pathlib.PurePath._flavour)",
-    "enum conversion": "import enum\nclass E(enum.Enum): A = 1\nescaped(E._convert_('X', 'sys', lambda n: True))",
+    "enum conversion": "import enum\nclass E(enum.Enum): pass\nX = E._convert_('X', 'sys', lambda n: n == 'settrace'); escaped(X.settrace.value)",
     "enum conversion by name": "import enum\nclass E(enum.IntEnum): A = 1\nescaped(getattr(E, '_convert_'))",
     "redirect of another stream": "import contextlib\nclass R(contextlib.redirect_stdout): _stream = 'modules'\nwith R({}) as r: escaped(r)",
     "redirect by attribute": "import contextlib\nr = contextlib.redirect_stdout({}); r._stream = 'modules'\nwith r: escaped()",
@@ -116,15 +116,15 @@ WAYS = {
     "tools changed": "import litany_tools; litany_tools.call = victim; escaped()",
     "tools private": "import litany_tools; escaped(litany_tools._secret)",
     "tools module": "import litany_tools; escaped(litany_tools.json)",
-    "descriptor opened": "escaped(open(5, 'wb'))",
-    "descriptor by opener": "escaped(open('x', 'wb', opener=lambda *a: 5))",
-    "descriptor by the raw type": "f = open('x', 'wb'); escaped(type(f.raw)('y', 'wb', opener=lambda *a: 5))",
-    "descriptor by raw class": "f = open('x', 'wb', buffering=0); escaped(f.__class__(5))",
-    "descriptor by raw init": "f = open('x', 'wb'); f.raw.__init__('y', 'wb', opener=lambda *a: 5); escaped()",
-    "descriptor by a library": "import gzip; escaped(gzip.open(5))",
-    "descriptor stat": "import os; escaped(os.stat(5))",
-    "descriptor listed": "import os; escaped(os.listdir(5))",
-    "descriptor by a pipe": "import asyncio\nclass P:\n    def fileno(self): return 5\n    def close(self): pass\nasync def m(): return await asyncio.get_running_loop().connect_write_pipe(asyncio.Queue, P())\nescaped(asyncio.run(m()))",
+    "descriptor opened": "escaped(open(50, 'wb'))",
+    "descriptor by opener": "escaped(open('x', 'wb', opener=lambda *a: 50))",
+    "descriptor by the raw type": "f = open('x', 'wb'); escaped(type(f.raw)('y', 'wb', opener=lambda *a: 50))",
+    "descriptor by raw class": "f = open('x', 'wb', buffering=0); escaped(f.__class__(50))",
+    "descriptor by raw init": "f = open('x', 'wb'); f.raw.__init__('y', 'wb', opener=lambda *a: 50); escaped()",
+    "descriptor by a library": "import gzip; escaped(gzip.open(50))",
+    "descriptor stat": "import os; escaped(os.stat(50))",
+    "descriptor listed": "import os; escaped(os.listdir(51))",
+    "descriptor by a pipe": "import asyncio\nclass P:\n    def fileno(self): return 50\n    def close(self): pass\nasync def m(): return await asyncio.get_running_loop().connect_write_pipe(asyncio.Queue, P())\nescaped(asyncio.run(m()))",
     "reader of a loop": "import asyncio; asyncio.new_event_loop().add_reader(0, print); escaped()",
     "reader replaced": "import asyncio; l = asyncio.new_event_loop(); l.add_reader = print; escaped()",
     "process": "import asyncio\nasync def m(): return await asyncio.get_running_loop().subprocess_exec(asyncio.Queue, 'id')\nescaped(asyncio.run(m()))",
@@ -159,7 +159,7 @@ WAYS = {
     "own loop class": "import asyncio\nclass L(type(asyncio.new_event_loop())): pass\nescaped(L)",
     "module subclass": "import types\nclass M(types.ModuleType): pass\nescaped(M)",
     "global enum": "import enum; escaped(enum.global_enum)",
-    "rmtree by descriptor": "import shutil; shutil.rmtree('x', dir_fd=5); escaped()",
+    "rmtree by descriptor": "import shutil; shutil.rmtree('x', dir_fd=51); escaped()",
     "swap by a thread": "import threading, pathlib\nshared = Own()\nstop = []\ndef swap():\n    global shared\n    while not stop: shared = Own(); shared = p\np = pathlib.PurePath('x')\nt = threading.Thread(target=swap, daemon=True); t.start()\nhits = 0\ndef look():\n    global hits\n    try:\n        shared._flavour; hits += 1\n    except AttributeError: pass\nfor _ in range(3000): look()\nstop.append(1); t.join()\nhits and escaped(hits)",
 }
 
@@ -173,9 +173,17 @@ __all__ = ["Result", "call"]
 """
 
 
+DESCRIPTORS = """
+import os
+os.dup2(os.open("/dev/null", os.O_RDWR), 50)
+os.dup2(os.open("/", os.O_RDONLY), 51)
+"""
+"""Open in the child as its wire is: a descriptor of a file, and one of a folder, at known numbers."""
+
+
 @pytest.mark.parametrize("way", WAYS)
 def test_a_way_out_is_closed(way: str, policy: PolicyRunner) -> None:
-    run = policy.run(PREAMBLE + WAYS[way], tools=TOOLS)
+    run = policy.run(PREAMBLE + WAYS[way], tools=TOOLS, trusted=DESCRIPTORS)
     assert "ESCAPED" not in run.stdout
     assert run.exit_code in {0, 1, 126}, f"died: {run}"
 
@@ -187,6 +195,22 @@ def test_the_ways_are_programs(plain: PolicyRunner) -> None:
 
 
 KNOWN_TO_WORK = [
+    "dataclass field name",
+    "descriptor opened",
+    "descriptor by opener",
+    "descriptor by the raw type",
+    "descriptor stat",
+    "ast fields",
+    "match args set later",
+    "enum conversion",
+    "update_wrapper reads",
+    "hints of text",
+    "typing.Type base leak",
+    "class of a class",
+    "redirect by attribute",
+    "UserString",
+    "Formatter.get_field",
+    "path parser",
     "attrgetter",
     "format method",
     "three-argument type",
@@ -198,7 +222,8 @@ KNOWN_TO_WORK = [
 
 @pytest.mark.parametrize("way", KNOWN_TO_WORK)
 def test_a_way_out_is_one_without_the_policy(way: str, plain: PolicyRunner) -> None:
-    assert "ESCAPED" in plain.run(PREAMBLE + WAYS[way]).stdout
+    run = plain.run(PREAMBLE + WAYS[way], trusted=DESCRIPTORS)
+    assert "ESCAPED" in run.stdout, run.stderr
 
 
 def test_a_program_changes_nothing_that_a_later_one_sees(policy: PolicyRunner) -> None:
