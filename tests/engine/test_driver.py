@@ -23,7 +23,7 @@ from litany_engine.entries import ToolResult, TranscriptError
 from litany_engine.inbox import deposit, deposits
 from litany_engine.lock import executor_lock
 from litany_engine.recorded import HOST_DIED, load_call
-from litany_engine.settlement import DIED_AFTER, DIED_UNKNOWN, NOT_RUN_DIED
+from litany_engine.settlement import DIED_AFTER, DIED_UNKNOWN, NOT_RUN_DIED, NOT_RUN_STOPPED
 from litany_engine.window import WindowEnd
 from litany_engine.workspace import Workspace
 from tool_kit import wait_until
@@ -226,6 +226,21 @@ def test_steps_that_a_dead_host_had_only_begun_are_passed_over(workspace: Worksp
     (workspace.root / "steps" / AGENT / "001").mkdir(parents=True)
     (workspace.root / "steps" / AGENT / "002" / "tools").mkdir(parents=True)
     assert complete_dead_records(workspace.root / "steps" / AGENT) == []
+
+
+def test_a_host_that_is_interrupted_settles_its_window_before_it_leaves(workspace: Workspace) -> None:
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-c", HOST, str(workspace.root), "window"]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment
+    ) as host:
+        assert host.stdout is not None
+        assert host.stdout.readline() == b"running\n"
+        host.send_signal(signal.SIGINT)
+        assert host.wait(30) != 0
+    assert [text for _, _, text in results_in(workspace)][1:] == [NOT_RUN_STOPPED]
+    assert_well_formed(workspace)
+    assert advance(workspace).settled == ()
 
 
 # The inbox.

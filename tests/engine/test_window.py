@@ -368,6 +368,37 @@ def test_two_stops_at_once_are_one(workspace: Workspace) -> None:
     assert answered_in(workspace) == ["a", "b"]
 
 
+def test_a_stop_while_a_stop_is_being_settled_changes_nothing(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settling, go_on = threading.Event(), threading.Event()
+    append = Transcript.append_result
+
+    def slowly(self: Transcript, result: Any, how: str) -> Any:
+        if result.tool_use_id == "b":
+            settling.set()
+            go_on.wait(30)
+        return append(self, result, how)
+
+    monkeypatch.setattr(Transcript, "append_result", slowly)
+
+    async def work(ws: OpenWorkspace) -> None:
+        with trio.CancelScope() as scope:
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(ws.window, AGENT, [use(each, "hang") for each in "abc"])
+                await wait_for_call(ws, "a")
+                nursery.start_soon(ws.stop, AGENT)
+                await wait_until(settling.is_set)
+                nursery.start_soon(ws.stop, None)
+                scope.cancel()  # and whoever waits for the window gives up, too
+                go_on.set()
+
+    opened(workspace, work)
+    assert answered_in(workspace) == ["a", "b", "c"]
+    assert [text for _, _, text in results_in(workspace)][1:] == [NOT_RUN_STOPPED, NOT_RUN_STOPPED]
+    assert_well_formed(workspace)
+
+
 def test_a_late_answer_changes_neither_record_nor_transcript(workspace: Workspace) -> None:
     leave = threading.Event()
     left = threading.Event()
