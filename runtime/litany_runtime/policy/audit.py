@@ -76,7 +76,7 @@ class Auditor:
     Args:
         files: where the program may read and write.
         evaluators: code of the functions that may run code made from text.
-        program_globals: the globals by which the program's frames are known.
+        program: the globals by which the program's frames are known.
         readers: globals of library modules that read their own files.
         descriptor_openers: globals of library modules that open descriptors they made.
         folder_walkers: globals of library modules that work relative to a folder's descriptor.
@@ -86,14 +86,14 @@ class Auditor:
         self,
         files: FileRules,
         evaluators: frozenset[CodeType],
-        program_globals: dict[str, Any],
+        program: dict[str, Any],
         readers: frozenset[int],
         descriptor_openers: frozenset[int],
         folder_walkers: frozenset[int],
     ) -> None:
         self._files = files
         self._evaluators = evaluators
-        self._program = program_globals
+        self._program = program
         self._readers = readers
         self._openers = descriptor_openers
         self._walkers = folder_walkers

@@ -24,6 +24,7 @@ from litany_runtime.policy.mends import mend
 from litany_runtime.policy.name_use import folded
 from litany_runtime.policy.private_names import carriers
 from litany_runtime.policy.sealing import Sealer
+from litany_runtime.policy.source import compile_program
 from litany_runtime.policy.stand_ins import stand_ins
 from litany_runtime.policy.state import Prepared
 from litany_runtime.policy.views import build_views, folded_names, importer, seal_tools, tools_view
@@ -76,23 +77,65 @@ def prepare(extra_modules: Sequence[str] = ()) -> Prepared:
     sealer.seal_everything(KEPT_OPEN)
     for module in extra_modules:  # unsealed: what the operator adds is the operator's to review
         importlib.import_module(module)
+    rules = FileRules(_library_folders(), tuple(os.path.realpath(folder) + "/" for folder in zoneinfo.TZPATH))
+    database.rules[:] = [rules]
+    for name in ("stat", "lstat", "access", "readlink"):  # the calls that raise no audit event
+        checked = rules.checked(getattr(os, name))
+        setattr(os, name, checked)
+        views["os"].__dict__[name] = builtins[folded("os", name)] = checked
+    tools: list[ModuleType] = []
+    builtins["__import__"] = importer(views, tuple(extra_modules), tools)
+    main = _main_module(builtins)
     prepared = Prepared(
         views=views,
         builtins=builtins,
         private=frozenset(carriers()),
         extra_modules=tuple(extra_modules),
-        evaluators=evaluators | {execute.__code__},
         sealer=sealer,
-        libraries=_library_folders(),
-        public=tuple(os.path.realpath(folder) + "/" for folder in zoneinfo.TZPATH),
-        readers=_globals_of(
-            "linecache", "tokenize", "importlib._bootstrap_external", "zoneinfo._common", "zoneinfo"
+        main=main,
+        tools=tools,
+        rules=rules,
+        auditor=Auditor(
+            rules,
+            evaluators | {execute.__code__},
+            main.__dict__,
+            readers=_globals_of("linecache", "tokenize", "importlib._bootstrap_external", "zoneinfo._common"),
+            descriptor_openers=_globals_of("tempfile"),
+            folder_walkers=_globals_of("shutil"),
         ),
-        descriptor_openers=_globals_of("tempfile"),
-        folder_walkers=_globals_of("shutil"),
     )
     state.prepared = prepared
+    # A child would otherwise fill these caches, and specialize this code, for itself.
+    for _ in range(WARMING_RUNS):
+        compile_program(WARMING_PROGRAM)
     return prepared
+
+
+WARMING_RUNS = 10
+"""Enough for the interpreter to specialize the code that judges a program."""
+
+WARMING_PROGRAM = b"""
+import json, os.path
+from collections import Counter
+class A:
+    x: int = 1
+    def __init__(self, y, *z, **k): self.y = y; self._target = z
+    @property
+    def p(self): return [a for a in self._target if a.b[0] > 1]
+def f(a, b=2):
+    for i, (c, d) in enumerate(a):
+        try:
+            with open(f"{c!r}") as g: print(g.read(), "{}".format(d), sep="")
+        except (OSError, ValueError) as e: raise TypeError(e) from None
+        finally: b += 1
+    while not a and (n := len(b)): return lambda q: {q: -q, **b} if n else {*q}
+async def h():
+    async with a as b:
+        await b.c
+match f:
+    case [1, *r] | {"k": r}: pass
+    case A(y=2) as v if v.y: del v.x
+"""
 
 
 _zip_paths = sys.modules[zipfile.Path.__module__]
@@ -149,34 +192,27 @@ def namespace(
         files: what the program may do there.
         temporary: the folder for temporary files; None for none.
     """
-    main = types.ModuleType("__main__")
-    builtins = prepared.builtins
     visible = tools_view(tools)
     seal_tools(prepared.sealer, visible)
-    builtins["__import__"] = importer(prepared.views, prepared.extra_modules, visible)
+    prepared.tools[:] = [visible]
+    prepared.rules.begin(worktree, files, temporary)
+    if temporary is not None:
+        tempfile.tempdir = temporary
+    names = prepared.main.__dict__
+    ownership.begin(names)
+    sys.modules["__main__"] = prepared.main
+    prepared.auditor.install()
+    return names
+
+
+def _main_module(builtins: dict[str, Any]) -> ModuleType:
+    """The module a program is: what it finds in its globals before it begins."""
+    main = types.ModuleType("__main__")
     names = main.__dict__
     del names["__loader__"], names["__spec__"], names["__package__"]
     names["__builtins__"] = builtins
     names["__file__"] = PROGRAM_NAME
-    ownership.begin(names)
-    sys.modules["__main__"] = main
-    rules = FileRules(worktree, files, temporary, libraries=prepared.libraries, public=prepared.public)
-    database.rules[:] = [rules]
-    for name in ("stat", "lstat", "access", "readlink"):
-        checked = rules.checked(getattr(os, name))
-        setattr(os, name, checked)
-        prepared.views["os"].__dict__[name] = builtins[folded("os", name)] = checked
-    if temporary is not None:
-        tempfile.tempdir = temporary
-    Auditor(
-        rules,
-        prepared.evaluators,
-        names,
-        prepared.readers,
-        prepared.descriptor_openers,
-        prepared.folder_walkers,
-    ).install()
-    return names
+    return main
 
 
 PROGRAM_NAME = "program.py"

@@ -101,33 +101,38 @@ def real_path(path: str, start: str = "") -> str:
 
 
 class FileRules:
-    """What one program may do with paths.
+    """What one program may do with paths. Made in the zygote; a child says which program it is for.
 
     Args:
-        worktree: where the worktree is; None for a program without files.
-        files: what the program may do there.
-        temporary: a folder that is the program's alone.
         libraries: folders that library code may read: its own source. Each ends with a slash.
         public: folders that anyone may read: time zones.
     """
 
-    def __init__(
-        self,
-        worktree: str | None,
-        files: FilePolicy,
-        temporary: str | None,
-        libraries: tuple[str, ...] = (),
-        public: tuple[str, ...] = (),
-    ) -> None:
+    def __init__(self, libraries: tuple[str, ...] = (), public: tuple[str, ...] = ()) -> None:
+        self.libraries = libraries
+        self.public = public
+        self.begun = False
+        self.worktree: str | None = None
+        self.temporary: str | None = None
+        self.writable = False
+        self._ancestors: frozenset[str] = frozenset()
+
+    def begin(self, worktree: str | None, files: FilePolicy, temporary: str | None) -> None:
+        """Hold from here on.
+
+        Args:
+            worktree: where the worktree is; None for a program without files.
+            files: what the program may do there.
+            temporary: a folder that is the program's alone.
+        """
         self.worktree = real_path(worktree) if worktree is not None and files != FilePolicy.NONE else None
         self.writable = files == FilePolicy.WRITE
         self.temporary = real_path(temporary) if temporary is not None else None
-        self.libraries = libraries
-        self.public = public
         roots = [r for r in (self.worktree, self.temporary) if r]
         self._ancestors = frozenset(
             a for r in roots for a in ("/".join(r.split("/")[:n]) or "/" for n in range(1, r.count("/") + 1))
         )
+        self.begun = True
 
     def read(self, path: Any, *, library: bool = False) -> None:
         """Allow reading a path.
@@ -192,7 +197,9 @@ class FileRules:
         """A function of `os` that asks about a path and raises no audit event, made to ask here first."""
 
         def ask(path: Any, *args: Any, **kwargs: Any) -> Any:
-            if type(path) is int:
+            if not self.begun:
+                pass
+            elif type(path) is int:
                 if path > 2:
                     raise self._outside(path)
             else:

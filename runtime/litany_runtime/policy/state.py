@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from types import CodeType, ModuleType
+    from types import ModuleType
 
+    from litany_runtime.policy.audit import Auditor
+    from litany_runtime.policy.files import FileRules
     from litany_runtime.policy.sealing import Sealer
 
 
@@ -15,31 +17,30 @@ if TYPE_CHECKING:
 class Prepared:
     """What `prepare` built, once, before the first fork.
 
+    A child runs one program, so what that program alone will use stands ready here too: a fork copies the
+    page of whatever it changes, and making things is changing many pages.
+
     Attributes:
         views: module name → what `import` gives the program.
-        builtins: the builtins of every program, guards and folded names included.
+        builtins: the program's builtins, guards and folded names included.
         private: private attribute names that library objects carry.
         extra_modules: modules the operator added; they widen the language layer.
-        evaluators: code of the functions that may run code made from text.
         sealer: seals classes made later.
-        libraries: folders that hold the library's own files.
-        public: folders anyone may read (time zones).
-        readers: identities of the globals of library modules that read those.
-        descriptor_openers: the same of modules that open descriptors they made.
-        folder_walkers: the same of modules that work relative to a folder's descriptor.
+        main: the program's module; its dict is the program's globals.
+        tools: holds the program's stub module, once there is one.
+        rules: where the program may read and write, once that is known.
+        auditor: judges what the interpreter is about to do, once installed.
     """
 
     views: dict[str, ModuleType]
     builtins: dict[str, Any]
     private: frozenset[str]
     extra_modules: tuple[str, ...]
-    evaluators: frozenset[CodeType]
     sealer: Sealer
-    libraries: tuple[str, ...]
-    public: tuple[str, ...]
-    readers: frozenset[int]
-    descriptor_openers: frozenset[int]
-    folder_walkers: frozenset[int]
+    main: ModuleType
+    tools: list[ModuleType]
+    rules: FileRules
+    auditor: Auditor
 
 
 prepared: Prepared | None = None

@@ -158,16 +158,16 @@ def _missing_tool(tools: ModuleType, name: str) -> str:
 
 
 def importer(
-    views: Mapping[str, ModuleType], extra_modules: Sequence[str], tools: ModuleType
+    views: Mapping[str, ModuleType], extra_modules: Sequence[str], tools: Sequence[ModuleType]
 ) -> Callable[..., ModuleType]:
-    """The `__import__` of one program."""
+    """The `__import__` of one program, whose stub module will be the first of `tools`."""
     empty = View("library")
 
     def find(name: str) -> ModuleType:
         if name == TOOLS_MODULE:
-            return tools
+            return tools[0]
         if name.startswith(TOOLS_MODULE + "."):
-            child = tools.__dict__.get(name[len(TOOLS_MODULE) + 1 :])
+            child = tools[0].__dict__.get(name[len(TOOLS_MODULE) + 1 :])
             if isinstance(child, ModuleType):
                 return child
         view = views.get(name)
