@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import secrets
 import socket
 import struct
@@ -37,6 +38,7 @@ ANSWER_S = 30.0
 """How long a process may take to end what it was asked to: the longest grace, and time to write it down."""
 
 _REQUEST_S = 5.0
+_SOCKET = re.compile(r"[0-9]{1,10}-[0-9a-z]+\.sock", re.ASCII)
 _PEER = struct.Struct("3i")  # struct ucred: pid, uid, gid
 
 
@@ -98,6 +100,9 @@ async def stop_running(root: Path, selector: str | None, *, answer_s: float = AN
 
     Returns:
         One answer for each process that is there.
+
+    Raises:
+        StopError: whether a process is there cannot be seen: silence would be taken for "nothing runs".
     """
     answers: list[Stopped] = []
 
@@ -106,9 +111,10 @@ async def stop_running(root: Path, selector: str | None, *, answer_s: float = AN
         if answer is not None:
             answers.append(answer)
 
+    listeners = _listeners(root / FOLDER)
     async with trio.open_nursery() as nursery:
-        for path in sorted((root / FOLDER).glob("*.sock")):
-            nursery.start_soon(ask, path.name)
+        for name in listeners:
+            nursery.start_soon(ask, name)
     return sorted(answers, key=lambda each: each.pid)
 
 
@@ -119,8 +125,12 @@ async def _ask(folder: Path, name: str, selector: str | None, answer_s: float) -
             await connection.connect(address)
     except (ConnectionRefusedError, FileNotFoundError):
         connection.close()
-        (folder / name).unlink(missing_ok=True)  # its process is gone, and took the listener with it
+        with suppress(OSError):  # another user's leftover stays: it harms nobody
+            (folder / name).unlink()  # its process is gone, and took the listener with it
         return None
+    except PermissionError as error:
+        connection.close()
+        return Stopped(int(name.partition("-")[0]), (), _closed_to_us(folder / name, error))
     async with trio.SocketStream(connection) as stream:
         pid = _PEER.unpack(connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _PEER.size))[0]
         with trio.move_on_after(answer_s):
@@ -133,6 +143,42 @@ async def _ask(folder: Path, name: str, selector: str | None, answer_s: float) -
                     pid, (), f"process {pid} ended without an answer; its records say what became of it"
                 )
         return Stopped(pid, (), f"process {pid} has not ended its calls within {answer_s:g} s")
+
+
+def _listeners(folder: Path) -> list[str]:
+    """The sockets there are, by name; to `Path.glob` a folder that is closed to us would be an empty one."""
+    try:
+        return sorted(each.name for each in folder.iterdir() if _SOCKET.fullmatch(each.name))
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise StopError(_closed_to_us(folder, error)) from error
+
+
+def _closed_to_us(path: Path, error: OSError) -> str:
+    """Why nothing can be said of what runs, and who could say it."""
+    try:
+        owner = path.stat().st_uid
+    except OSError:
+        owner = path.parent.stat().st_uid
+    if owner == os.geteuid():
+        return (
+            f"{path}: cannot be read: {error.strerror}; nothing was stopped. It is yours: make it readable "
+            "(chmod u+rwX) and ask again"
+        )
+    return (
+        f"{path}: cannot be read: it belongs to {_user(owner)}, and you are {_user(os.geteuid())}; nothing "
+        "was stopped. What runs there is theirs to stop: ask as that user"
+    )
+
+
+def _user(number: int) -> str:
+    import pwd  # noqa: PLC0415 - only on the way to an error
+
+    try:
+        return f"user {pwd.getpwuid(number).pw_name}"
+    except KeyError:
+        return f"user {number}"
 
 
 async def _answer(stream: Any, stop: Callable[[str | None], Awaitable[tuple[str, ...]]]) -> None:

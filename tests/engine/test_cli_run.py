@@ -144,6 +144,23 @@ def test_litany_stop_ends_a_program_of_another_terminal(place: Path, state: Path
         assert process.wait(10) == 143
 
 
+def test_litany_stop_does_not_take_what_it_may_not_see_for_nothing(place: Path, state: Path) -> None:
+    with start("run", "-", cwd=place, state=state) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(b"import time\nprint('begun', flush=True)\ntime.sleep(100)")
+        process.stdin.close()
+        assert process.stdout.readline() == b"begun\n"
+        (place / "running").chmod(0)
+        done = subprocess.run(
+            [sys.executable, "-c", LIKE_ANYBODY, *COMMAND[1:], "stop"],
+            check=False, capture_output=True, text=True, cwd=place, env=environment(state), timeout=60,
+        )  # fmt: skip
+        assert (done.returncode, done.stdout) == (125, "")
+        assert f"{place}/running: cannot be read" in done.stderr
+        assert process.poll() is None
+
+
 def test_memory_is_bounded_as_asked(run: Run) -> None:
     program = (
         "try:\n    x = bytearray(200 << 20)\n    print('had it')\nexcept MemoryError:\n    print('refused')\n"

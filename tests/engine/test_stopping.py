@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import socket
 from pathlib import Path
+from typing import Any
 
+import pytest
 import trio
 import trio.testing
 
@@ -53,6 +56,44 @@ def test_the_socket_of_a_dead_process_is_swept_away(tmp_path: Path) -> None:
 def test_only_the_owner_may_connect(tmp_path: Path) -> None:
     exchange(tmp_path, None)
     assert (tmp_path / FOLDER).stat().st_mode & 0o777 == 0o700
+
+
+def test_a_folder_of_sockets_that_is_closed_to_us_is_told_and_not_taken_for_an_empty_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def deny(self: Path) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    exchange(tmp_path, None)
+    monkeypatch.setattr(Path, "iterdir", deny)
+    with pytest.raises(StopError, match=r"running: cannot be read: Permission denied; nothing was stopped"):
+        trio.run(stop_running, tmp_path, None)
+    owner, other = os.geteuid(), os.geteuid() + 4_000_000
+    monkeypatch.setattr(os, "geteuid", lambda: other)
+    with pytest.raises(
+        StopError, match=rf"belongs to user .*, and you are user {other}; nothing was stopped"
+    ):
+        trio.run(stop_running, tmp_path, None)
+    assert (tmp_path / FOLDER).stat().st_uid == owner
+
+
+def test_a_listener_that_may_not_be_connected_to_is_an_error_and_the_others_are_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / FOLDER).mkdir()
+    (tmp_path / FOLDER / "7-closed.sock").touch()
+    connect = trio._socket._SocketType.connect
+
+    async def deny(self: Any, address: str) -> None:
+        if address.endswith("/7-closed.sock"):
+            raise PermissionError(errno.EACCES, "Permission denied")
+        await connect(self, address)
+
+    monkeypatch.setattr(trio._socket._SocketType, "connect", deny)
+    closed, ours = exchange(tmp_path, None)
+    assert (closed.pid, closed.calls) == (7, ())
+    assert "7-closed.sock: cannot be read: Permission denied; nothing was stopped" in closed.error
+    assert ours == Stopped(os.getpid(), ("T of None",))
 
 
 def test_a_workspace_in_a_very_long_path_can_be_stopped(tmp_path: Path) -> None:
