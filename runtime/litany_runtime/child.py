@@ -9,7 +9,6 @@ from __future__ import annotations
 import atexit
 import builtins
 import io
-import linecache
 import os
 import signal
 import socket
@@ -18,10 +17,9 @@ import threading
 import traceback
 import types
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from litany_runtime import confine, policy, wire
+from litany_runtime import confine, policy, tracebacks, wire
 from litany_runtime.channel import Channel, Interrupts
 from litany_stubs import client
 from litany_stubs.module import load_stubs
@@ -40,12 +38,6 @@ FAULT = 125
 _RESERVE_BYTES = 4 * 1024 * 1024
 """Held back while the program runs and let go when it is out of memory, so that its end can be told."""
 
-_LIBRARY = f"{Path(os.__file__).parent}{os.sep}"
-_LIBRARY_SHOWN = f"{Path(os.__file__).parent.name}{os.sep}"
-"""A traceback shows the standard library as `python3.11/…`: where the host keeps it is nobody's business."""
-
-_OURS = tuple(f"{Path(str(each.__file__)).resolve().parent}{os.sep}" for each in (policy, client, wire))
-
 
 @dataclass(frozen=True, slots=True)
 class Nature:
@@ -58,11 +50,6 @@ class Nature:
 
     prepared: Prepared
     language_layer: bool
-
-
-def prepare() -> None:
-    """Do once, in the zygote, what each child would otherwise do for itself."""
-    traceback.TracebackException(ValueError, ValueError("warm"), None)
 
 
 def main(order: orders.Spawn, fds: list[int], script: Script, entered: Entered, nature: Nature) -> NoReturn:
@@ -180,6 +167,7 @@ class _Program:
         except policy.PolicyError as error:
             self._say(wire.Refused(str(error)))
             return 126
+        tracebacks.begin(self._run.filename, self._run.source)
         tools = self._stub_module()
         exit_code = self._execute(nature, code, tools, worktree, files)
         exit_code = self._finish(exit_code)
@@ -237,13 +225,9 @@ class _Program:
         return 1
 
     def _report(self, error: BaseException) -> None:
-        """The traceback, as CPython prints it, without a frame of ours."""
+        """The traceback, as CPython prints it."""
         try:
-            text = self._run.source.decode("utf-8", "replace")
-            name = self._run.filename
-            linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
             report = traceback.TracebackException.from_exception(error, compact=True)
-            _clean(report, set())
             self._stderr.write("".join(report.format()))
             self._stderr.flush()
         except BaseException as failure:  # noqa: BLE001 - no memory, an interrupt, a program's own __str__
@@ -258,20 +242,3 @@ class _Program:
                 self._report(error)
                 exit_code = exit_code or 1
         return exit_code
-
-
-def _clean(report: traceback.TracebackException, seen: set[int]) -> None:
-    """Leave only the program's and the library's frames, in all that is chained."""
-    if id(report) in seen:
-        return
-    seen.add(id(report))
-    frames = [frame for frame in report.stack if not frame.filename.startswith(_OURS)]
-    for frame in frames:
-        if frame.filename.startswith(_LIBRARY):
-            _ = frame.line  # read now, by its real name
-            frame.filename = _LIBRARY_SHOWN + frame.filename.removeprefix(_LIBRARY)
-    report.stack = traceback.StackSummary.from_list(frames)
-    linked = [report.__cause__, report.__context__, *(getattr(report, "exceptions", None) or ())]
-    for each in linked:
-        if each is not None:
-            _clean(each, seen)

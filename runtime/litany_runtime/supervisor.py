@@ -103,7 +103,8 @@ class Supervisor:
             deadline: absolute, on trio's clock; start-up and waiting count, except while a `Deadline`'s clock
                 is stopped.
             stop: the stop flag.
-            output: told each piece of output as it arrives: `("stdout" | "stderr", bytes)`.
+            output: told each piece of output as it arrives: `("stdout" | "stderr", bytes)`; what it raises
+                ends the program and is raised.
 
         Returns:
             How it ended; a fault of the harness is an end too (`faulted`).
@@ -287,13 +288,15 @@ class _Run:
         self._breach = ""  # a rule of the wire, or a limit counted here
         self._last: wire.Ended | wire.Refused | None = None  # its own last word
         self._fault = ""  # ours
+        self._hosts_error: Exception | None = None
+        self._flag = trio.CancelScope()
 
     async def through(self) -> ProgramEnd:
         """Take a child, run the program in it, see it end."""
         child: Child | None = None
         missing: confine.ConfinementError | None = None
         async with trio.open_nursery() as flagged:
-            flag = flagged.cancel_scope
+            flag = self._flag = flagged.cancel_scope
             (self._deadline if isinstance(self._deadline, Deadline) else Deadline(self._deadline)).bind(flag)
             if self._stop is not None:
                 flagged.start_soon(self._watch, self._stop, flag)
@@ -323,6 +326,8 @@ class _Run:
             flag.cancel()
         if missing is not None:
             raise missing
+        if self._hosts_error is not None:
+            raise self._hosts_error
         return self._end(child)
 
     def _kind(self) -> Kind:
@@ -434,9 +439,19 @@ class _Run:
                 while data := await pipe.receive_some(_PIPE_BYTES):
                     kept.add(data)
                     if self._output is not None:
-                        self._output(name, bytes(data))
+                        self._relay(name, bytes(data))
         finally:
             self._drained[name].set()
+
+    def _relay(self, name: str, data: bytes) -> None:
+        assert self._output is not None
+        try:
+            self._output(name, data)
+        except Exception as error:  # noqa: BLE001 - the host's own; `run` raises it once the program has ended
+            self._output = None
+            self._hosts_error = error
+            self._cause = self._cause or Outcome.STOPPED
+            self._flag.cancel()
 
     # The end.
 

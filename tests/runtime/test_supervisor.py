@@ -150,6 +150,39 @@ async def test_a_traceback_through_the_library_shows_no_path_of_the_host(bench: 
     assert str(Path(os.__file__).parent) not in text
 
 
+@with_bench
+async def test_a_top_level_await_that_raises_shows_no_event_loop(bench: Bench) -> None:
+    end = await bench.run("import asyncio\nawait asyncio.sleep(0)\n1 / 0\n")
+    text = end.stderr.decode()
+    assert text.startswith(
+        'Traceback (most recent call last):\n  File "program.py", line 3, in <module>\n'
+    ), text
+    assert "asyncio" not in text
+
+
+@with_bench
+async def test_a_program_s_own_traceback_has_its_lines_and_no_frame_of_ours(bench: Bench) -> None:
+    source = (
+        "import litany_tools, traceback\ntry:\n    litany_tools.echo(text={1})\n"
+        "except TypeError:\n    print(traceback.format_exc())"
+    )
+    end = await bench.run(source)
+    text = end.stdout.decode()
+    assert 'File "program.py", line 3, in <module>\n    litany_tools.echo(text={1})\n' in text
+    assert "litany_stubs" not in text
+    assert text.count("File ") == 1
+
+
+@with_bench
+async def test_a_host_that_cannot_take_the_output_gets_its_own_exception(bench: Bench) -> None:
+    def broken(_: str, __: bytes) -> None:
+        raise ZeroDivisionError("the host's")
+
+    with pytest.raises(ZeroDivisionError, match="the host's"):
+        await bench.run("print(1)\nwhile True: pass", output=broken)
+    assert (await bench.run("print('next')")).stdout == b"next\n"
+
+
 @pytest.mark.parametrize(
     ("source", "code"),
     [

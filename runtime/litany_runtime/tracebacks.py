@@ -1,0 +1,66 @@
+"""What a program's traceback shows: its own frames, with its own lines, and the library's; none of ours.
+
+However the traceback is made: by the end of the program, `traceback.format_exc()`, `logging.exception`. All
+of them take their frames from one function of the library, which is wrapped in the zygote.
+"""
+
+from __future__ import annotations
+
+import linecache
+import os
+import traceback
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import litany_runtime
+import litany_stubs
+from litany_stubs.module import CODE_NAME as STUBS_CODE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from types import FrameType
+
+_LIBRARY = f"{Path(os.__file__).parent}{os.sep}"
+_LIBRARY_SHOWN = f"{Path(os.__file__).parent.name}{os.sep}"
+"""The standard library is shown as `python3.11/…`: where the host keeps it is nobody's business."""
+
+_OURS = (
+    *(f"{Path(str(each.__file__)).resolve().parent}{os.sep}" for each in (litany_runtime, litany_stubs)),
+    STUBS_CODE,
+)
+
+_program = ""
+
+
+def prepare() -> None:
+    """Wrap the library's function, once, in the zygote."""
+    extract: Callable[..., traceback.StackSummary]
+    extract = traceback.StackSummary._extract_from_extended_frame_gen  # type: ignore[attr-defined]  # noqa: SLF001
+
+    def shown(
+        cls: type[traceback.StackSummary], frames: Iterable[Any], /, **options: Any
+    ) -> traceback.StackSummary:
+        summary: traceback.StackSummary = extract.__func__(cls, _of_the_program(frames), **options)  # type: ignore[attr-defined]
+        for frame in summary:
+            if frame.filename.startswith(_LIBRARY):
+                _ = frame.line  # read now, by the file's real name
+                frame.filename = _LIBRARY_SHOWN + frame.filename.removeprefix(_LIBRARY)
+        return summary
+
+    traceback.StackSummary._extract_from_extended_frame_gen = classmethod(shown)  # type: ignore[attr-defined]  # noqa: SLF001
+    traceback.TracebackException(ValueError, ValueError("warm"), None)
+
+
+def begin(program: str, source: bytes) -> None:
+    """Know a program by its name, and its lines."""
+    global _program  # noqa: PLW0603 - one process, one program
+    _program = program
+    text = source.decode("utf-8", "replace")
+    linecache.cache[program] = (len(text), None, text.splitlines(keepends=True), program)
+
+
+def _of_the_program(frames: Iterable[tuple[FrameType, Any]]) -> Iterator[tuple[FrameType, Any]]:
+    """Without our frames, and without what led to the program: an event loop's, when it awaits at its top."""
+    kept = [each for each in frames if not each[0].f_code.co_filename.startswith(_OURS)]
+    names = [frame.f_code.co_filename for frame, _ in kept]
+    yield from kept[names.index(_program) if _program in names else 0 :]
