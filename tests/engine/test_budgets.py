@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 import trio
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from door_kit import Place, make_place, record_of
@@ -267,6 +267,7 @@ def test_a_ledger_that_grew_shorter_lets_nothing_run(tmp_path: Path) -> None:
         pass
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.sampled_from("co"), st.integers(0, 10**12)), max_size=30))
 def test_what_is_added_up_is_what_is_read_again(tmp_path_factory: pytest.TempPathFactory, lines: Any) -> None:
     path = tmp_path_factory.mktemp("l") / "l"

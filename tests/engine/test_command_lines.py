@@ -211,12 +211,14 @@ def test_a_pattern_that_is_none_is_refused(text: str) -> None:
 WORDS = st.text("abc-./;&|$'\"(){}*?<>\\ \n#", min_size=1, max_size=8)
 
 
+@settings(deadline=None)
 @given(st.lists(WORDS, min_size=1, max_size=4))
 def test_quoted_words_come_back_as_they_were(words: list[str]) -> None:
     line = "x " + " ".join(map(shlex.quote, words))
     assert [w.text for w in decompose(line).commands[0]] == ["x", *words]
 
 
+@settings(deadline=None)
 @given(st.text("abx $`'\"(){}[]<>|&;\\\n#=!*~-0", max_size=40))
 def test_reading_never_raises_and_ends(line: str) -> None:
     found = decompose(line)

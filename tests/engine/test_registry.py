@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import trio
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from door_kit import Place, make_place, record_of
@@ -281,6 +281,7 @@ JSON = st.recursive(
 )  # fmt: skip
 
 
+@settings(deadline=None)
 @given(JSON)
 def test_a_frozen_copy_says_the_same_and_a_private_one_is_its_own(value: Any) -> None:
     frozen = freeze(value)
@@ -413,6 +414,7 @@ def test_what_is_not_json_is_refused_with_its_path(place: Place, value: Any, tol
     assert end.refusal.gate == "schema"
 
 
+@settings(deadline=None)
 @given(JSON)
 def test_what_is_json_is_copied_as_it_is(value: Any) -> None:
     copy, fault = detach({"v": value})

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import trio
 import trio.testing
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from door_kit import Place, make_place
@@ -68,6 +68,7 @@ def test_a_barrier_waits_for_all_before_it_and_all_after_it_wait() -> None:
     assert begins == [0, 0, 10, 20, 30, 30]
 
 
+@settings(deadline=None)
 @given(
     st.lists(
         st.tuples(st.booleans(), st.booleans(), st.integers(1, 3)).map(
