@@ -206,6 +206,13 @@ def test_a_record_is_completed_once_its_host_has_died(workspace: Workspace) -> N
     assert complete_dead_records(steps) == []
 
 
+def test_an_advance_completes_records_of_calls_that_no_reply_asked_for(workspace: Workspace) -> None:
+    killed_host(workspace, "invoke")
+    done = advance(workspace)
+    assert ([path.name for path in done.records], done.settled) == (["call_1"], ())
+    assert advance(workspace).records == ()
+
+
 def test_a_killed_host_s_lock_goes_with_it_and_its_window_is_settled(workspace: Workspace) -> None:
     killed_host(workspace, "window")
     done = advance(workspace)

@@ -23,7 +23,7 @@ from litany_engine import open_workspace
 from litany_engine.driver import Advance
 from litany_engine.entries import Side, standing
 from litany_engine.inbox import deposit
-from litany_engine.settlement import DIED_AFTER, DIED_UNKNOWN, NOT_RUN_DIED
+from litany_engine.settlement import DIED_AFTER, DIED_UNKNOWN, NOT_RUN_DIED, NOT_RUN_STOPPED
 from litany_engine.workspace import Workspace
 from window_kit import (
     AGENT,
@@ -124,6 +124,7 @@ def check(workspace: Workspace, ids: list[str], ended: dict[str, str], answered:
     for call, is_error, text in results:
         if call in answered:
             assert text == answered[call], "an answer changed after it was given"
+            assert text == NOT_RUN_STOPPED or call in ended, "an answer was given before its record was"
         elif call in ended:
             assert text.startswith(DIED_AFTER), "an end that was recorded is lost"
             assert is_error
