@@ -18,8 +18,14 @@ forks a *keeper* (one for a call, about a millisecond); the keeper starts the to
 subreaper too: when a tool kills its keeper, the orphans come to the spawner, which ends them. When the
 host dies, however it dies, its end of the keeper's control socket closes, and the keeper ends the tree.
 
+A tool may also stop (SIGSTOP) who watches over it. A stopped process sees nothing close, so whoever is
+above wakes it: the host its spawner, with each request; the kernel a spawner whose host dies, and a keeper
+whose spawner dies (PR_SET_PDEATHSIG with SIGCONT, which does nothing to a process that runs); the spawner,
+when its host is gone, every keeper, again and again and with SIGKILL in the end.
+
 Not reached: what is not a descendant because another daemon started it on request (`systemd-run`,
-`docker run`, `at`), and a set-uid process that this user may not signal.
+`docker run`, `at`), a set-uid process that this user may not signal, and a tool that first kills the
+spawner and then stops its keeper, once its host has died as well.
 
 This file runs as a program of its own under `python -I -S`: standard library only, nothing of litany.
 
@@ -45,12 +51,15 @@ SPAWNER_FD = 3
 
 FRAME = struct.Struct("<cqqq")
 """Kind and three numbers."""
-STARTED = b"S"  # pid of the tool process, pid of the keeper
-FAILED = b"F"  # errno, 1 when it was the working directory
+WATCHING = b"W"  # pid of the keeper, before the tool starts: it may stop the keeper at once
+FAILED = b"F"  # errno, 1 when it was the working directory; ECANCELED: the host had given up before
 ENDED = b"E"  # wait status of the tool process
 GONE = b"G"  # cpu microseconds, peak memory in KiB, processes that could not be ended
 
 END_TREE = b"T"
+
+ASK = struct.Struct("<d")
+"""Host -> spawner, with the descriptors: the grace of the keeper to come, in seconds."""
 
 KILL_BOUND_S = 1.0
 """How long SIGKILL may take to empty the tree before the rest is reported as it is (uninterruptible I/O)."""
@@ -63,6 +72,10 @@ A count and not a clock, so that a loaded machine does not use it up.
 """
 BUSY_PAUSE_S = 0.002
 
+WAKE_ROUND_S = 0.1
+"""Between two signals to keepers that their host left behind, in case they are stopped."""
+
+_PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 _LENGTH = struct.Struct("<I")
 
@@ -149,7 +162,10 @@ def _kill_all(root: int, besides: frozenset[int] = frozenset()) -> None:
 
 
 def _become_subreaper() -> None:
-    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    """Adopt orphans; and be woken by the death of our parent, should we be stopped when it dies."""
+    prctl = ctypes.CDLL(None, use_errno=True).prctl
+    prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    prctl(_PR_SET_PDEATHSIG, signal.SIGCONT, 0, 0, 0)
 
 
 def _wake_on_child() -> int:
@@ -183,6 +199,10 @@ class _Keeper:
 
     def start(self, stdio: list[int]) -> bool:
         argv, env, cwd, self._grace_s = _read_request(self._control)
+        if self._is_late():
+            self._tell(FAILED, errno.ECANCELED)
+            return False
+        self._tell(WATCHING, os.getpid())
         variables = dict(each.split(b"=", 1) for each in env)
         os.environb[b"PATH"] = variables.get(b"PATH", os.defpath.encode())  # where posix_spawnp looks
         stage = 1
@@ -197,8 +217,14 @@ class _Keeper:
             for fd in stdio:  # or our own copies would keep the pipes open
                 os.close(fd)
             os.chdir("/")
-        self._tell(STARTED, self._main, os.getpid())
         return True
+
+    def _is_late(self) -> bool:
+        """Whether the host has given up already, while the spawner was stopped or behind."""
+        with contextlib.suppress(BlockingIOError):
+            self._control.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
+            return True
+        return False
 
     def _spawn(self, argv: list[bytes], env: dict[bytes, bytes], stdio: list[int]) -> int:
         for _ in range(BUSY_ATTEMPTS):
@@ -301,35 +327,60 @@ def _spawn_keepers() -> None:
     poll = select.poll()
     poll.register(host, select.POLLIN)
     poll.register(wake, select.POLLIN)
-    keepers: set[int] = set()
+    keepers: dict[int, float] = {}
     strays = False
     while True:
         for fd, _ in poll.poll(KILL_ROUND_S * 1000 if strays else None):
             if fd == wake:
                 _drain(wake)
                 continue
-            data, fds, _flags, _address = socket.recv_fds(host, 1, 8)
+            data, fds, _flags, _address = socket.recv_fds(host, ASK.size, 8)
             if not data:
+                _end_keepers(keepers, wake)
                 return
-            for (
-                each
-            ) in fds:  # received ones are inheritable, and `recv_fds` drops the flag that says otherwise
+            # Received ones are inheritable, and `recv_fds` drops the flag that says otherwise.
+            for each in fds:
                 os.set_inheritable(each, False)
             pid = os.fork()
             if not pid:
                 _in_a_keeper(wake, host, fds)
-            keepers.add(pid)
+            (keepers[pid],) = ASK.unpack(data)
             for each in fds:
                 os.close(each)
         strays |= _reap_keepers(keepers)
         if strays:
-            besides = frozenset(keepers)
-            _kill_all(os.getpid(), besides)
-            _reap_keepers(keepers)
-            strays = bool(descendants(os.getpid(), besides))
+            strays = _kill_strays(keepers)
 
 
-def _reap_keepers(keepers: set[int]) -> bool:
+def _kill_strays(keepers: dict[int, float]) -> bool:
+    """End what ended keepers left to us; True when there is more to do."""
+    besides = frozenset(keepers)
+    _kill_all(os.getpid(), besides)
+    _reap_keepers(keepers)
+    return bool(descendants(os.getpid(), besides))
+
+
+def _end_keepers(keepers: dict[int, float], wake: int) -> None:
+    """The host is gone: stay until each keeper has ended its tree, and see to it that each can."""
+    poll = select.poll()
+    poll.register(wake, select.POLLIN)
+    kill_at = time.monotonic() + max(keepers.values(), default=0) + 2 * KILL_BOUND_S
+    strays = True
+    while time.monotonic() < kill_at + KILL_BOUND_S:
+        strays |= _reap_keepers(keepers)
+        if strays:
+            strays = _kill_strays(keepers)
+        if not keepers and not strays:
+            return
+        number = signal.SIGCONT if time.monotonic() < kill_at else signal.SIGKILL
+        for pid in keepers:  # none of them is reaped, so the numbers are theirs
+            with contextlib.suppress(OSError):
+                os.kill(pid, number)
+        poll.poll((KILL_ROUND_S if strays else WAKE_ROUND_S) * 1000)
+        _drain(wake)
+
+
+def _reap_keepers(keepers: dict[int, float]) -> bool:
     """Collect ended children; True when one of them may have left orphans to us."""
     orphans = False
     with contextlib.suppress(ChildProcessError):
@@ -338,7 +389,7 @@ def _reap_keepers(keepers: set[int]) -> bool:
             if not pid:
                 break
             orphans |= status != 0 or pid not in keepers
-            keepers.discard(pid)
+            keepers.pop(pid, None)
     return orphans
 
 

@@ -8,8 +8,11 @@ an exception has no room for a megabyte of output, and the scope cancels the cal
 
 from __future__ import annotations
 
+import errno
+import math
 import os
 import secrets
+import select
 import signal
 import socket
 import sys
@@ -35,6 +38,8 @@ GRACE_S = 2.0
 """Seconds between SIGTERM and SIGKILL: enough to flush and unlock, short enough to wait for."""
 ANSWER_BOUND_S = 2.0
 """How long a keeper may be silent after its own bounds have passed before it is taken for lost."""
+START_BOUND_S = 30.0
+"""How long a keeper may take to be there: far above what a busy machine needs to fork a small process."""
 SEND_ATTEMPTS = 500
 """Tries to hand a request to a busy spawner, `SEND_PAUSE_S` apart."""
 SEND_PAUSE_S = 0.002
@@ -117,15 +122,17 @@ async def run_process(
 
     Raises:
         ProcessError: the program cannot be started, or its keeper was lost; what was printed is on it.
-        trio.Cancelled: the scope was cancelled before anything was started.
+        trio.Cancelled: the scope was cancelled before the program was started.
     """
     await trio.lowlevel.checkpoint_if_cancelled()
     request, token = _request(argv, env, cwd, grace_s)
     with ExitStack() as stack:
         pipes = _Pipes(stack, feed=bool(stdin))
-        await _ask_for_keeper(pipes)
-        run = _Run(pipes, max_output_bytes, grace_s, program=argv[0], cwd=cwd, output=output)
+        spawner = await _ask_for_keeper(pipes, grace_s)
+        run = _Run(pipes, spawner, max_output_bytes, grace_s, program=argv[0], cwd=cwd, output=output)
         await run.to_the_end(request, stdin)
+        if run.never_started:
+            await trio.lowlevel.checkpoint_if_cancelled()
         if run.lost:
             with trio.CancelScope(shield=True):  # bounded: one look over the process table
                 await trio.to_thread.run_sync(end_marked, token)
@@ -187,6 +194,7 @@ class _Run:
     def __init__(
         self,
         pipes: _Pipes,
+        spawner: _Spawner,
         limit: int,
         grace_s: float,
         *,
@@ -195,6 +203,7 @@ class _Run:
         output: Callable[[str, bytes], None] | None,
     ) -> None:
         self._pipes = pipes
+        self._spawner = spawner
         self._program = program
         self._cwd = cwd
         # Beyond the keeper's own bounds it is lost, not slow.
@@ -211,6 +220,7 @@ class _Run:
         self._cancelled = False
         self._failure = ""
         self.lost = False
+        self.never_started = False
 
     async def to_the_end(self, request: bytes, stdin: bytes) -> None:
         """Serve the streams and follow the keeper until the tree is gone."""
@@ -253,14 +263,21 @@ class _Run:
     async def _follow(self) -> None:
         """Read what the keeper says until the tree is gone, or the keeper is."""
         while self._gone is None:
-            frame = await self._frame()
+            bound_s = math.inf if self._keeper_pid else START_BOUND_S
+            with trio.move_on_after(bound_s) as waiting:
+                frame = await self._frame()
+            if waiting.cancelled_caught:
+                _give_up(self._spawner)
+                self._lose("the process that should start it does not answer")
+                return
             if frame is None:
                 self._lose("the process that watched over it was ended")
                 return
             kind, one, two, three = frame
-            if kind == keeper.STARTED:
-                self._keeper_pid = two
+            if kind == keeper.WATCHING:
+                self._keeper_pid = one
             elif kind == keeper.FAILED:
+                self.never_started = one == errno.ECANCELED
                 self._failure = self._why_not_started(one, in_cwd=bool(two))
                 return
             elif kind == keeper.ENDED:
@@ -297,6 +314,7 @@ class _Run:
         if self._keeper_pid:
             with suppress(ProcessLookupError):
                 os.kill(self._keeper_pid, signal.SIGKILL)
+        self._spawner.wake()
         self._lose("the process that watches over it does not answer")
 
     def _lose(self, cause: str) -> None:
@@ -398,45 +416,75 @@ class _Spawner:
                 setsigdef=signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP},
             )
 
+        # Not its number: whoever ignores SIGCHLD, or waits for all children, sets that free for others.
+        self._handle = os.pidfd_open(self.pid)
+        self.closed = False
+
+    def wake(self) -> None:
+        """Have it go on, in case that a tool has stopped it."""
+        self._signal(signal.SIGCONT)
+
     def close(self) -> None:
+        """End it, though it may be stopped. Keepers see to their trees without it."""
+        if self.closed:
+            return
+        self._signal(signal.SIGKILL)
+        self.closed = True
         self.socket.close()
         if self.host_pid == os.getpid():
+            ended = select.poll()
+            ended.register(self._handle, select.POLLIN)
+            ended.poll(keeper.KILL_BOUND_S * 1000)
             with suppress(ChildProcessError):
                 os.waitpid(self.pid, os.WNOHANG)
+        os.close(self._handle)
+
+    def _signal(self, number: int) -> None:
+        if not self.closed and self.host_pid == os.getpid():
+            with suppress(ProcessLookupError):
+                signal.pidfd_send_signal(self._handle, number)
 
 
 _spawner: _Spawner | None = None
 _spawner_lock = threading.Lock()
 
 
-async def _ask_for_keeper(pipes: _Pipes) -> None:
-    """Hand the child's ends of the pipes to a new keeper."""
+async def _ask_for_keeper(pipes: _Pipes, grace_s: float) -> _Spawner:
+    """Hand the child's ends of the pipes to a new keeper; returns who starts it."""
     for _ in range(SEND_ATTEMPTS):
         with suppress(BlockingIOError):  # many calls at once: the spawner is behind
-            _send_descriptors(pipes.theirs)
+            spawner = _send_descriptors(pipes.theirs, keeper.ASK.pack(grace_s))
             pipes.hand_over()
-            return
+            return spawner
         await trio.sleep(SEND_PAUSE_S)
     raise ProcessError("cannot start a process: the process that starts them does not answer")
 
 
-def _send_descriptors(fds: Sequence[int]) -> None:
+def _give_up(spawner: _Spawner) -> None:
+    """End a spawner that does not answer; another is started for the next call."""
+    with _spawner_lock:
+        spawner.close()
+
+
+def _send_descriptors(fds: Sequence[int], ask: bytes) -> _Spawner:
     global _spawner  # noqa: PLW0603 - one for a process, like the process table it stands for
     with _spawner_lock:
         try:
-            if _spawner is not None and _spawner.host_pid == os.getpid():
+            if _spawner is not None and not _spawner.closed and _spawner.host_pid == os.getpid():
                 with suppress(BrokenPipeError, ConnectionError):  # it was ended from outside: start another
-                    socket.send_fds(_spawner.socket, [b"k"], fds)
-                    return
+                    _spawner.wake()
+                    socket.send_fds(_spawner.socket, [ask], fds)
+                    return _spawner
             if _spawner is not None:
                 _spawner.close()
             _spawner = None
             _spawner = _Spawner()
-            socket.send_fds(_spawner.socket, [b"k"], fds)
+            socket.send_fds(_spawner.socket, [ask], fds)
         except BlockingIOError:
             raise
         except OSError as error:
             raise ProcessError(f"cannot start a process: {error.strerror}") from error
+        return _spawner
 
 
 def end_marked(token: str) -> int:

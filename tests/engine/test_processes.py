@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
+import psutil
 import pytest
 import trio
 from hypothesis import given
@@ -21,6 +22,11 @@ from tool_kit import processes_with, unique_sleep, wait_until
 
 ENV = {"PATH": os.environ["PATH"], "LANG": "C.UTF-8"}
 HERE = Path("/")
+
+
+def spawner() -> processes._Spawner:
+    assert processes._spawner is not None
+    return processes._spawner
 
 
 def run(*argv: str, **options: Any) -> ProcessEnd:
@@ -436,13 +442,57 @@ def test_a_process_that_stops_its_keeper_is_ended_all_the_same(monkeypatch: pyte
     with pytest.RaisesGroup(pytest.RaisesExc(ProcessError, match="does not answer")):
         trio.run(main)
     trio.run(wait_until, lambda: processes_with(token) == [])
+    trio.run(wait_until, lambda: psutil.Process(spawner().pid).children() == [])
+
+
+def test_a_spawner_that_a_tool_stopped_serves_the_next_call() -> None:
+    run("true")
+    before = spawner().pid
+    os.kill(before, signal.SIGSTOP)
+    assert sh("echo served").stdout == b"served\n"
+    assert spawner().pid == before
+
+
+def test_a_spawner_that_does_not_answer_is_ended_and_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    run("true")
+    stopped = psutil.Process(spawner().pid)
+    with monkeypatch.context() as patch:
+        patch.setattr(processes._Spawner, "wake", lambda _: None)
+        patch.setattr(processes, "START_BOUND_S", 0.2)
+        stopped.suspend()
+        with pytest.raises(ProcessError, match="the process that should start it does not answer"):
+            run("true")
+    assert not stopped.is_running()
+    assert sh("echo again").stdout == b"again\n"
+
+
+def test_what_was_given_up_before_it_started_is_not_started_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run("true")
+    late = psutil.Process(spawner().pid)
+    monkeypatch.setattr(processes, "ANSWER_BOUND_S", 0.1)
+    monkeypatch.setattr(keeper, "KILL_BOUND_S", 0.1)
+    with monkeypatch.context() as patch:
+        patch.setattr(processes._Spawner, "wake", lambda _: None)
+        late.suspend()
+
+        async def main() -> None:
+            with trio.move_on_after(0.1):
+                await run_process(["touch", str(tmp_path / "made")], env=ENV, cwd=HERE, grace_s=0.1)
+
+        with pytest.raises(ProcessError, match="does not answer"):
+            trio.run(main)
+    late.resume()
+    run("true")  # asked for later, so the first is over with
+    trio.run(wait_until, lambda: late.children() == [])
+    assert not (tmp_path / "made").exists()
 
 
 def test_a_lost_spawner_is_started_again() -> None:
     run("true")
-    assert processes._spawner is not None
-    os.kill(processes._spawner.pid, signal.SIGKILL)
-    os.waitpid(processes._spawner.pid, 0)
+    os.kill(spawner().pid, signal.SIGKILL)
+    os.waitpid(spawner().pid, 0)
     assert sh("echo again").stdout == b"again\n"
 
 
@@ -470,6 +520,56 @@ def test_a_host_that_is_killed_leaves_no_process(tmp_path: Path) -> None:
         await wait_until(lambda: processes_with(token) == [])
 
     trio.run(main)
+
+
+@pytest.mark.parametrize("stop", [["keeper"], ["spawner"], ["keeper", "spawner"], ["spawner", "keeper"]])
+def test_a_host_that_is_killed_leaves_no_process_though_its_watchers_are_stopped(stop: list[str]) -> None:
+    token = unique_sleep()
+
+    async def main() -> None:
+        async with trio.open_nursery() as nursery:
+            host: trio.Process = await nursery.start(
+                partial(trio.run_process, [sys.executable, "-c", HOST, token], check=False)
+            )
+            seen = psutil.Process(host.pid)
+            await wait_until(lambda: len(processes_with(f"sleep {token}")) + len(processes_with(token)) >= 3)
+            everybody = seen.children(recursive=True)
+            (its_spawner,) = seen.children()
+            (its_keeper,) = its_spawner.children()
+            for which in stop:
+                {"keeper": its_keeper, "spawner": its_spawner}[which].suspend()
+            host.kill()
+        await wait_until(lambda: not [each for each in everybody if alive(each)])
+        assert processes_with(token) == []
+
+    trio.run(main)
+
+
+def test_a_tool_that_stops_its_keeper_again_and_again_ends_with_its_host() -> None:
+    token = unique_sleep()
+    stopping = f"(trap '' TERM; while :; do kill -STOP $PPID; sleep 0.01; done) & : {token}; "
+    host_script = HOST.replace('script = f"', f'script = f"{stopping}')
+
+    async def main() -> None:
+        async with trio.open_nursery() as nursery:
+            host: trio.Process = await nursery.start(
+                partial(trio.run_process, [sys.executable, "-c", host_script, token], check=False)
+            )
+            seen = psutil.Process(host.pid)
+            await wait_until(lambda: len(seen.children(recursive=True)) >= 6)
+            everybody = seen.children(recursive=True)
+            host.kill()
+        await wait_until(lambda: not [each for each in everybody if alive(each)])
+        await wait_until(lambda: processes_with(token) == [])
+
+    trio.run(main)
+
+
+def alive(process: psutil.Process) -> bool:
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
 
 
 def test_many_run_at_once() -> None:
