@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from litany_engine.api import OpenWorkspace, open_workspace
     from litany_engine.blocking import open_workspace as open_workspace_blocking
     from litany_engine.calls import CallEnd, Capture
+    from litany_engine.definitions import Traits
     from litany_engine.function_tool import ToolContext, tool
     from litany_engine.new_workspace import init_workspace
 
@@ -21,6 +22,7 @@ __all__ = [
     "Capture",
     "OpenWorkspace",
     "ToolContext",
+    "Traits",
     "init_workspace",
     "open_workspace",
     "open_workspace_blocking",
@@ -32,6 +34,7 @@ _HOMES = {
     "Capture": ("calls", "Capture"),
     "OpenWorkspace": ("api", "OpenWorkspace"),
     "ToolContext": ("function_tool", "ToolContext"),
+    "Traits": ("definitions", "Traits"),
     "init_workspace": ("new_workspace", "init_workspace"),
     "open_workspace": ("api", "open_workspace"),
     "open_workspace_blocking": ("blocking", "open_workspace"),

@@ -88,7 +88,13 @@ class Watchers:
     def report(self, call: ToolCall, message: object, fraction: object = None) -> None:
         """Tell of a call's progress; what a tool says here is bounded and never an error."""
         told = float(fraction) if isinstance(fraction, int | float) and 0 <= fraction <= 1 else None
-        self.tell(CallReport(call, str(message)[:MAX_REPORT_CHARS], told))
+        try:
+            text = str(message)
+        except Exception:  # noqa: BLE001 - a message that cannot be made is not told
+            return
+        if len(text) > MAX_REPORT_CHARS:
+            text = "…" + text[1 - MAX_REPORT_CHARS :]  # what it says last is how far it is
+        self.tell(CallReport(call, text, told))
 
     def _remove(self, watcher: Callable[[Event], None]) -> None:
         if watcher in self._watchers:

@@ -28,6 +28,7 @@ import msgspec
 
 from litany_engine.arguments import ArgumentCheck, SchemaError
 from litany_engine.calls import Capture, Context, Executor, Tool, ToolCall
+from litany_engine.definitions import Traits
 from litany_engine.nullable import accept_null
 from litany_engine.tool_name import check_tool_name
 from litany_engine.tool_process import run_tool_process
@@ -55,6 +56,25 @@ class _Descriptor(msgspec.Struct, forbid_unknown_fields=True):
     output_schema: dict[str, JSON] | None = None
     timeout: str | None = None
     environment: list[str] = msgspec.field(default_factory=list)
+    model_schema: dict[str, JSON] | None = None
+    hint: str = ""
+    command_argument: str | None = None
+    path_argument: str | None = None
+    escape_argument: str | None = None
+    permissions: list[str] = msgspec.field(default_factory=list)
+    category: str = "custom"
+    terminal: bool = False
+    read_only: bool = False
+    destructive: bool = False
+    concurrency_safe: bool = False
+    barrier: bool = False
+
+
+_TRAITS = (
+    *("model_schema", "hint", "command_argument", "path_argument", "escape_argument", "category"),
+    *("terminal", "read_only", "destructive", "concurrency_safe", "barrier"),
+)
+"""Fields of a descriptor that a tool's traits take as they are."""
 
 
 def load_external_tools(paths: Iterable[Path]) -> list[Tool]:
@@ -107,6 +127,7 @@ def load_external_tool(path: Path) -> Tool:
         check = None if descriptor.output_schema is None else _OutputCheck(descriptor.output_schema)
         timeout_s = None if descriptor.timeout is None else parse_duration(descriptor.timeout)
         argv = _find(descriptor.command, path.parent)
+        traits = _traits(descriptor)
     except UnitError as error:
         raise DescriptorError(f"{path}: field 'timeout': {error}") from error
     except (ValueError, SchemaError) as error:
@@ -115,7 +136,18 @@ def load_external_tool(path: Path) -> Tool:
         declaration,
         _executor(declaration.name, argv, tuple(descriptor.environment), check),
         deadline_s=None if timeout_s is None else lambda _: timeout_s,
+        traits=traits,
     )
+
+
+def _traits(descriptor: _Descriptor) -> Traits:
+    known = descriptor.input_schema.get("properties", {})
+    for field in ("command_argument", "path_argument", "escape_argument"):
+        named = getattr(descriptor, field)
+        if named is not None and named not in known:
+            raise ValueError(f"field {field!r}: the input schema has no property {named!r}")
+    given = {field: getattr(descriptor, field) for field in _TRAITS}
+    return Traits(permissions=frozenset(descriptor.permissions), **given)
 
 
 def _read(path: Path) -> _Descriptor:

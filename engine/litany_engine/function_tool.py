@@ -29,6 +29,7 @@ import msgspec
 import trio
 
 from litany_engine.calls import Capture, Context, Executor, Tool, ToolCall
+from litany_engine.definitions import Traits
 from litany_engine.function_schema import Signature, ToolDefinitionError, as_json, read_signature
 from litany_engine.tool_name import check_tool_name
 from litany_runtime.outcome import Outcome
@@ -93,7 +94,7 @@ class FunctionTool(Tool):
 def tool(function: Callable[..., Any], /) -> FunctionTool: ...
 @overload
 def tool(
-    *, name: str | None = None, description: str | None = None
+    *, name: str | None = None, description: str | None = None, traits: Traits | None = None
 ) -> Callable[[Callable[..., Any]], FunctionTool]: ...
 def tool(
     function: Callable[..., Any] | None = None,
@@ -101,6 +102,7 @@ def tool(
     *,
     name: str | None = None,
     description: str | None = None,
+    traits: Traits | None = None,
 ) -> FunctionTool | Callable[[Callable[..., Any]], FunctionTool]:
     """Make a tool of a function, sync (it runs in a worker thread) or async (it runs under trio).
 
@@ -121,16 +123,19 @@ def tool(
         function: the function, when used without brackets.
         name: the tool's name, when it is not the function's.
         description: what the model reads, instead of the docstring's text.
+        traits: what the tool says of itself besides: whether it may run beside other calls, what it needs.
 
     Raises:
         ToolDefinitionError: the function cannot be a tool; what to change.
     """
     if function is None:
-        return lambda each: _define(each, name, description)
-    return _define(function, name, description)
+        return lambda each: _define(each, name, description, traits)
+    return _define(function, name, description, traits)
 
 
-def _define(function: Callable[..., Any], name: str | None, description: str | None) -> FunctionTool:
+def _define(
+    function: Callable[..., Any], name: str | None, description: str | None, traits: Traits | None
+) -> FunctionTool:
     if isinstance(function, (Tool, type)) or not callable(function):
         raise ToolDefinitionError(f"@tool needs a function, not {function!r}")
     try:
@@ -146,7 +151,9 @@ def _define(function: Callable[..., Any], name: str | None, description: str | N
         input_schema=signature.input_schema,
         output_schema=signature.output_schema,
     )
-    return FunctionTool(declaration, _executor(function, name, signature), function=function)
+    return FunctionTool(
+        declaration, _executor(function, name, signature), traits=traits or Traits(), function=function
+    )
 
 
 def _executor(function: Callable[..., Any], name: str, signature: Signature) -> Executor:

@@ -273,3 +273,28 @@ def test_a_missing_descriptor_is_named(tmp_path: Path) -> None:
 def test_a_descriptor_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     with pytest.raises(DescriptorError, match="cannot be read: Is a directory"):
         load_external_tool(tmp_path)
+
+
+def test_a_descriptor_says_what_gates_and_the_schedule_go_by(tmp_path: Path) -> None:
+    (tmp_path / "run").write_text("#!/bin/sh\n")
+    (tmp_path / "run").chmod(0o755)
+    descriptor = {
+        "name": "t",
+        "command": ["./run"],
+        "input_schema": {"type": "object", "properties": {"line": {"type": "string"}}},
+        "command_argument": "line",
+        "concurrency_safe": True,
+        "permissions": ["shell_execute"],
+        "category": "shell",
+    }
+    (tmp_path / "t.json").write_text(json.dumps(descriptor))
+    traits = load_external_tool(tmp_path / "t.json").traits
+    assert (traits.command_argument, traits.is_concurrency_safe({}), traits.category) == (
+        "line",
+        True,
+        "shell",
+    )
+    for wrong in ({"command_argument": "lime"}, {"permissions": ["fly"]}, {"category": "magic"}):
+        (tmp_path / "t.json").write_text(json.dumps({**descriptor, **wrong}))
+        with pytest.raises(DescriptorError, match=r"t\.json: .*(lime|fly|magic)"):
+            load_external_tool(tmp_path / "t.json")

@@ -22,6 +22,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from litany_engine.calls import Capture, Tool
+from litany_engine.definitions import Traits
 from litany_engine.function_tool import ToolContext, ToolDefinitionError, tool
 from litany_runtime.outcome import Outcome
 from tool_kit import AGENT, context_in, run_tool
@@ -526,3 +527,14 @@ def test_a_name_that_python_cannot_spell_is_a_name(name: str) -> None:
 
 
 def generator_free() -> None: ...
+
+
+def test_a_function_tool_says_what_the_schedule_goes_by() -> None:
+    @tool(traits=Traits(concurrency_safe=True))
+    def f() -> None: ...
+
+    @tool
+    def g() -> None: ...
+
+    assert f.traits.is_concurrency_safe({})
+    assert not g.traits.is_concurrency_safe({})

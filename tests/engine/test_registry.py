@@ -20,6 +20,7 @@ from litany_engine.definitions import DefinitionError, Provenance, Traits
 from litany_engine.door import Door
 from litany_engine.prepared import FrozenError, Prepared, fill, freeze, thaw
 from litany_engine.registry import Registry, State, ToolsetError
+from litany_engine.search_tools import search_tools
 from litany_engine.toolset import Toolset, toolset
 from litany_runtime.outcome import Outcome
 from litany_stubs.words import ToolDeclaration
@@ -421,3 +422,31 @@ def test_what_is_json_is_copied_as_it_is(value: Any) -> None:
     if "-0.0" in fault:
         return
     assert (fault, copy) == ("", {"v": value})
+
+
+# -- the search tool --------------------------------------------------------------------------------------------
+
+
+def test_a_search_loads_the_best_five_and_names_the_rest(place: Place) -> None:
+    registry = place.toolset.registry
+    for number in range(7):
+        registry.register(tool(f"mail_{number}", "Sends mail."), State.DEFERRED)
+    registry.register(tool("other"), State.DEFERRED)
+    registry.register(search_tools(registry))
+    assert invoke(place, "mail_0", {}).outcome is Outcome.REFUSED
+    end = invoke(place, "search_tools", {"query": "mail"})
+    assert end.data == {"loaded": [f"mail_{n}" for n in range(5)], "found": ["mail_5", "mail_6"]}
+    assert invoke(place, "mail_0", {}).outcome is Outcome.COMPLETED
+    assert invoke(place, "mail_6", {}).outcome is Outcome.REFUSED
+    assert registry.state("other") is State.DEFERRED
+
+
+def test_a_search_tells_and_loads_nothing_that_is_not_granted(place: Place) -> None:
+    registry = place.toolset.registry
+    registry.register(tool("mail_in"), State.DEFERRED)
+    registry.register(tool("mail_out"), State.DEFERRED)
+    registry.register(search_tools(registry, lambda agent: ["mail_in", "search_tools"]))
+    end = invoke(place, "search_tools", {"query": "mail"})
+    assert end.data == {"loaded": ["mail_in"], "found": []}
+    assert b"mail_out" not in end.stdout
+    assert registry.state("mail_out") is State.DEFERRED
