@@ -141,11 +141,12 @@ class _Uses:
 
     def __init__(self, tree: ast.Module, source: str, stub_source: str) -> None:
         self._lines = re.split("\r\n|\r|\n", source)
+        stubs = ast.parse(stub_source).body
         self._tools = sorted(
-            each.name
-            for each in ast.parse(stub_source).body
-            if isinstance(each, ast.FunctionDef) and each.name not in _OFFERED
+            each.name for each in stubs if isinstance(each, ast.FunctionDef) and each.name not in _OFFERED
         )
+        aio = {"invoke", "fan_out", *self._tools}
+        self._names = {"": _listed(stubs), "aio": aio}
         self.aliases: dict[str, str] = {}
         self._imports: list[ast.ImportFrom] = []
         self._calls: list[ast.Call] = []
@@ -181,9 +182,7 @@ class _Uses:
         return None if message is None else Finding(said.start[0], said.start[1] + 1, message)
 
     def _message(self, said: _Said, place: tuple[int, int]) -> str | None:
-        if any(_holds(each, place) for each in self._imports) or (
-            f"Module `{MODULE_NAME}`" in said.text or f"Class `{MODULE_NAME}.aio`" in said.text
-        ):
+        if any(_holds(each, place) for each in self._imports) or self._is_unknown(place):
             return self._with_guess(said.text)
         call = self._innermost_call(place)
         if call is None:
@@ -205,6 +204,21 @@ class _Uses:
             text += ", which is sent as null; leave the argument out"
         where = f"{name}, argument {keyword.arg}" if keyword is not None and keyword.arg else name
         return f"{where}: {text}"
+
+    def _is_unknown(self, place: tuple[int, int]) -> bool:
+        """Whether a name that the module, or its `aio`, does not have is asked of it at a place."""
+        return any(
+            _start(each) == place
+            and (owner := self._owner(each.value)) is not None
+            and each.attr not in self._names[owner]
+            for each in self._attributes
+        )
+
+    def _owner(self, value: ast.expr) -> str | None:
+        """Return "" for the module, "aio" for that of it, None for all else."""
+        if isinstance(value, ast.Name) and self.aliases.get(value.id) == "":
+            return ""
+        return "aio" if self._tool_of(value) == "aio" else None
 
     def _innermost_call(self, place: tuple[int, int]) -> tuple[ast.Call, str] | None:
         found = None
@@ -240,6 +254,14 @@ class _Uses:
         if not 0 < line <= len(self._lines):
             return line, column
         return line, len(self._lines[line - 1][:column].encode("utf-8", "surrogatepass"))
+
+
+def _listed(stubs: list[ast.stmt]) -> set[str]:
+    """What a stub module lists in `__all__`."""
+    for each in stubs:
+        if isinstance(each, ast.Assign) and ast.unparse(each.targets[0]) == "__all__":
+            return set(ast.literal_eval(each.value))
+    return set(_OFFERED)
 
 
 def _holds(node: ast.expr | ast.keyword | ast.stmt, place: tuple[int, int]) -> bool:

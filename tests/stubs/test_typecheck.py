@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -89,6 +90,44 @@ def test_each_mistake_is_found_at_its_place(
     assert any(said in each.message for each in findings if (each.line, each.column) == (line, column)), (
         findings
     )
+
+
+def test_no_finding_hangs_on_the_name_of_a_rule(
+    findings: list[Finding], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = typecheck.find_checker()
+    renamed = tmp_path / "ty"
+    renamed.write_text(
+        f'#!/bin/sh\n{real} "$@" | sed -E '
+        r"""'s/"check_name": "[^"]*"/"check_name": "r"/; s/"description": "[a-z-]+: /"description": "r: /'"""
+    )
+    renamed.chmod(0o755)
+    monkeypatch.setattr(typecheck, "find_checker", lambda: str(renamed))
+    found = check_types(WRONG, STUBS)
+    assert [(each.line, each.column) for each in found] == [(each.line, each.column) for each in findings]
+    assert found != findings  # the words of one finding are better when the rule is known
+
+
+def test_a_misspelt_name_is_known_by_its_place_whatever_the_checker_calls_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = [
+        {
+            "check_name": "some-rule",
+            "description": f"some-rule: nothing of the name `{name}` here",
+            "location": {"positions": {"begin": {"line": line, "column": 1}}},
+        }
+        for line, name in ((2, "ad"), (3, "ad"), (4, "output"))
+    ]
+    checker = tmp_path / "ty"
+    checker.write_text(f"#!/bin/sh\ncat <<'END'\n{json.dumps(said)}\nEND\n")
+    checker.chmod(0o755)
+    monkeypatch.setattr(typecheck, "find_checker", lambda: str(checker))
+    program = "import litany_tools as t\nt.ad(a=1)\nt.aio.ad(a=1)\nprint(t.add(a=1).output)\n"
+    found = check_types(program, STUBS)
+    assert [(each.line, each.message) for each in found] == [
+        (line, "nothing of the name `ad` here; did you mean add?") for line in (2, 3)
+    ]
 
 
 def test_a_mistake_inside_a_dict_is_said_once(findings: list[Finding]) -> None:
