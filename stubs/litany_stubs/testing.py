@@ -15,6 +15,8 @@ import ast
 import asyncio
 import contextlib
 import io
+import linecache
+import os
 import sys
 import threading
 import time
@@ -23,14 +25,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from inspect import CO_COROUTINE
 from pathlib import Path
-from types import ModuleType, TracebackType
+from types import ModuleType
 from typing import Any, NamedTuple, TypeAlias
 
 from litany_stubs.client import bind
-from litany_stubs.module import MODULE_NAME, load_stubs
+from litany_stubs.module import CODE_NAME, MODULE_NAME, load_stubs
 from litany_stubs.render import render
 from litany_stubs.values import to_json_value
 from litany_stubs.words import JSON, DoorError, Refusal, Reply, ToolDeclaration
+
+_PACKAGE = f"{Path(__file__).parent}{os.sep}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +116,7 @@ class FakeDoor:
         self.calls: list[Call] = []
         self._declarations = tuple(declarations)
         self._answers: dict[str, list[Answerer]] = {}
+        self._stubs: str | None = None
         self._lock = threading.Lock()
 
     def answers(self, name: str, *answers: Answerer) -> FakeDoor:
@@ -125,6 +130,15 @@ class FakeDoor:
         if not answers:
             raise ValueError(f"{name}: give at least one answer")
         self._answers[name] = list(answers)
+        return self
+
+    def with_stubs(self, stubs: str | Path) -> FakeDoor:
+        """Give programs the module that `litany stubs` writes: a wrong parameter is an error here too.
+
+        Args:
+            stubs: the module's text, or the file it is in. Without it, a tool takes any arguments.
+        """
+        self._stubs = stubs.read_text(encoding="utf-8") if isinstance(stubs, Path) else stubs
         return self
 
     def calls_of(self, name: str) -> list[dict[str, Any]]:
@@ -154,6 +168,8 @@ class FakeDoor:
 
     def module(self) -> ModuleType:
         """Return the `litany_tools` of this door's tools."""
+        if self._stubs is not None:
+            return load_stubs(self._stubs)
         declared = {each.name for each in self._declarations}
         open_tools = [
             ToolDeclaration(name, "", {"type": "object", "additionalProperties": True})
@@ -171,16 +187,17 @@ class FakeDoor:
         Returns:
             What it printed. One that raises has its traceback on stderr and exit code 1, as in the sandbox.
         """
-        text, name = (
-            (program.read_text(encoding="utf-8"), str(program))
-            if isinstance(program, Path)
-            else (program, "program.py")
-        )
+        name = str(program) if isinstance(program, Path) else "program.py"
+        text = program.read_text(encoding="utf-8") if isinstance(program, Path) else program
+        if text.endswith(".py") and "\n" not in text:
+            raise ValueError(f"{text!r} is taken for a program's text; a file is given as Path({text!r})")
         code = compile(text, name, "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
         stdout, stderr, exit_code = io.StringIO(), io.StringIO(), 0
         with contextlib.ExitStack() as stack:
             stack.callback(bind, bind(self))
             stack.callback(_restore, sys.modules.get(MODULE_NAME))
+            stack.callback(linecache.cache.pop, name, None)
+            linecache.cache[name] = (len(text), None, [f"{line}\n" for line in text.split("\n")], name)
             sys.modules[MODULE_NAME] = self.module()
             stack.enter_context(contextlib.redirect_stdout(stdout))
             stack.enter_context(contextlib.redirect_stderr(stderr))
@@ -189,7 +206,7 @@ class FakeDoor:
             except SystemExit as end:
                 exit_code = _exit_code(end, stderr)
             except Exception as error:  # noqa: BLE001 - the program's own; its traceback is its output
-                traceback.print_exception(error.with_traceback(_own_frames(error, name)), file=stderr)
+                stderr.write(_report(error, name))
                 exit_code = 1
         return Ran(stdout.getvalue(), stderr.getvalue(), exit_code)
 
@@ -242,12 +259,21 @@ def _exit_code(end: SystemExit, stderr: io.StringIO) -> int:
     return 1
 
 
-def _own_frames(error: Exception, name: str) -> TracebackType | None:
-    """Return a traceback that begins in the program, as in the sandbox, and not in this file."""
-    place = error.__traceback__
-    while place is not None and place.tb_frame.f_code.co_filename != name:
-        place = place.tb_next
-    return place
+def _report(error: Exception, name: str) -> str:
+    """Return the traceback as the sandbox shows it: from the program on, without frames of this package."""
+    report = traceback.TracebackException.from_exception(error)
+    left: list[traceback.TracebackException | None] = [report]
+    seen: set[int] = set()
+    while left:
+        each = left.pop()
+        if each is None or id(each) in seen:
+            continue
+        seen.add(id(each))
+        own = [frame for frame in each.stack if not frame.filename.startswith((_PACKAGE, CODE_NAME))]
+        names = [frame.filename for frame in own]
+        each.stack = traceback.StackSummary.from_list(own[names.index(name) if name in names else 0 :])
+        left += [each.__cause__, each.__context__, *(each.exceptions or ())]
+    return "".join(report.format())
 
 
 def _restore(module: ModuleType | None) -> None:

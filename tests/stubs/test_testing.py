@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 import os
 import subprocess
 import sys
@@ -9,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from litany_stubs import client
+from litany_stubs import client, testing
+from litany_stubs.render import write_stubs
 from litany_stubs.testing import Call, FakeDoor, failure, late, output, refusal, unreachable
 from litany_stubs.words import DoorError, Reply
 from stubs_kit import declared
@@ -99,6 +101,48 @@ def test_a_program_may_await_at_its_top_level(fake_door: FakeDoor) -> None:
 )
 def test_a_program_may_exit(fake_door: FakeDoor, program: str, exit_code: int, stderr: str) -> None:
     assert fake_door.run(program) == ("", stderr, exit_code)
+
+
+def test_a_traceback_shows_the_programs_lines_and_no_frame_of_this_package(fake_door: FakeDoor) -> None:
+    fake_door.answers("t", failure("no"))
+    program = (
+        "import litany_tools\ndef f():\n    litany_tools.t().check()\n"
+        "try:\n    f()\nexcept litany_tools.ToolError as error:\n    raise ValueError('why') from error"
+    )
+    ran = fake_door.run(program)
+    assert ran.exit_code == 1
+    lines = [line.strip() for line in ran.stderr.splitlines() if not set(line) <= set(" ^~")]
+    assert lines[:5] == [
+        "Traceback (most recent call last):",
+        'File "program.py", line 5, in <module>',
+        "f()",
+        'File "program.py", line 3, in f',
+        "litany_tools.t().check()",
+    ]
+    assert lines[-3:] == [
+        'File "program.py", line 7, in <module>',
+        "raise ValueError('why') from error",
+        "ValueError: why",
+    ]
+    assert str(Path(testing.__file__).parent) not in ran.stderr
+    assert "program.py" not in linecache.cache
+
+
+def test_a_program_runs_with_the_stubs_that_were_written(fake_door: FakeDoor, tmp_path: Path) -> None:
+    written = write_stubs([declared("add")], tmp_path)
+    fake_door.answers("add", {"sum": 3}).answers("other", "").with_stubs(written)
+    assert fake_door.run("import litany_tools as t\nprint(t.add(a=1, b=2).data['sum'])").stdout == "3\n"
+    assert (
+        "missing 1 required keyword-only argument: 'b'"
+        in fake_door.run("import litany_tools as t\nt.add(a=1)").stderr
+    )
+    assert "has no other" in fake_door.run("import litany_tools as t\nt.other()").stderr
+    assert fake_door.calls == [("add", {"a": 1, "b": 2})]
+
+
+def test_the_name_of_a_file_is_not_taken_for_a_program(fake_door: FakeDoor) -> None:
+    with pytest.raises(ValueError, match=r"Path\('program\.py'\)"):
+        fake_door.run("program.py")
 
 
 def test_a_run_leaves_nothing_behind(fake_door: FakeDoor) -> None:
