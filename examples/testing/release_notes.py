@@ -1,6 +1,6 @@
 """Write release notes from the titles of merged changes.
 
-    litany run examples/testing/release_notes.py        (with a tool `git_log` granted)
+Its tools `git_log` and `write_file` are in tools.py, its tests in test_release_notes.py.
 """
 
 import litany_tools
@@ -16,4 +16,5 @@ written = litany_tools.write_file(path="NOTES.md", content=notes + "\n")
 if written.refusal:
     print("The notes were not written:", written.refusal.reason)
 else:
+    written.check()
     print(f"{len(features)} features, {len(fixes)} fixes")

@@ -1,6 +1,6 @@
 """How to test a program with pytest alone: copy this file and say what your tools answer.
 
-    pip install litany pytest && pytest examples/testing
+    pytest examples/testing        (in a clone: .venv/bin/pytest, after `make demo`)
 
 The fixture `fake_door` comes with litany. Nothing is sandboxed and no tool runs.
 """

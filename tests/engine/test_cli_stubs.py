@@ -254,3 +254,23 @@ def test_a_type_checker_reads_the_written_stubs(litany: Litany, tmp_path: Path) 
         f"import subprocess\nsubprocess.run([{str(checker)!r}, 'check', 'p.py', '--python', {sys.prefix!r}])",
     )
     assert "p.py:2:25" in done.stdout
+
+
+def test_the_program_of_the_testing_example_runs_with_its_real_tools_too(tmp_path: Path) -> None:
+    example = Path(__file__).parents[2] / "examples" / "testing"
+    repository = tmp_path / "repository"
+    git = ["git", "-c", "user.name=n", "-c", "user.email=n@example.org", "-C", str(repository)]
+    subprocess.run(["git", "init", "-q", str(repository)], check=True)
+    for title in ("Begin", "Add search", "Fix a crash", "Add export"):
+        subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", title], check=True)
+        if title == "Begin":
+            subprocess.run([*git, "tag", "v1.2"], check=True)
+    done = cli_kit.litany(
+        *("run", "--json", "--tools", str(example / "tools.py"), str(example / "release_notes.py")),
+        cwd=repository,
+        state=tmp_path / "state",
+    )
+    told = json.loads(done.stdout)
+    assert (told["stdout"], told["stderr"], told["exit_code"]) == ("2 features, 1 fixes\n", "", 0)
+    (notes,) = (tmp_path / "state").glob("litany/**/agents/*/NOTES.md")
+    assert notes.read_text() == "## New\n- Add export\n- Add search\n\n## Fixed\n- Fix a crash\n"
