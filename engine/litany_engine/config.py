@@ -9,7 +9,6 @@ from __future__ import annotations
 import difflib
 import os
 import re
-import stat
 import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from litany_engine.budget_limits import Budgets
 from litany_engine.records import Durability
+from litany_engine.regular_file import FileFault, read_regular
 from litany_engine.rules import Action, Rule, Rules
 from litany_engine.rules_config import RuleFault, read_rules
 from litany_engine.settings import SETTINGS, Setting
@@ -153,8 +153,8 @@ def load_config(path: Path) -> Config:
         if os.path.lexists(path):  # somebody's rules are meant to be there: not the same as none
             raise ConfigError(f"{path}: is a link that leads nowhere") from error
         return Config()
-    except OSError as error:
-        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
+    except FileFault as error:
+        raise ConfigError(f"{path}: {error}") from error
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
         raise ConfigError(f"{path}:{line}: not UTF-8 text") from error
@@ -296,14 +296,7 @@ def _shown_key(key: str) -> str:
 
 
 def _read(path: Path) -> str:
-    # Not blocking: a pipe in place of the file is refused instead of waited on.
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    with open(descriptor, "rb") as file:  # noqa: PTH123 - a descriptor, not a path
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise ConfigError(f"{path}: not a regular file")
-        content = file.read(MAX_CONFIG_BYTES + 1)
-    if len(content) > MAX_CONFIG_BYTES:
-        raise ConfigError(f"{path}: larger than {MAX_CONFIG_BYTES // KIB} KiB; no configuration is")
+    content = read_regular(path, MAX_CONFIG_BYTES)
     return content.decode("utf-8-sig" if content.startswith(b"\xef\xbb\xbf") else "utf-8")
 
 

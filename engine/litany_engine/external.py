@@ -30,9 +30,11 @@ from litany_engine.arguments import ArgumentCheck, SchemaError
 from litany_engine.calls import Capture, Context, Executor, Tool, ToolCall
 from litany_engine.definitions import Traits
 from litany_engine.nullable import accept_null
+from litany_engine.regular_file import FileFault, read_regular
+from litany_engine.setting_values import duration
 from litany_engine.tool_name import check_tool_name
 from litany_engine.tool_process import run_tool_process
-from litany_engine.units import UnitError, parse_duration
+from litany_engine.units import UnitError
 from litany_runtime.limits import MIB
 from litany_stubs.values import to_json_value
 from litany_stubs.words import JSON, ToolDeclaration
@@ -125,7 +127,7 @@ def load_external_tool(path: Path) -> Tool:
         )
         ArgumentCheck(declaration)
         check = None if descriptor.output_schema is None else _OutputCheck(descriptor.output_schema)
-        timeout_s = None if descriptor.timeout is None else parse_duration(descriptor.timeout)
+        timeout_s = None if descriptor.timeout is None else duration(descriptor.timeout)
         argv = _find(descriptor.command, path.parent)
         traits = _traits(descriptor)
     except UnitError as error:
@@ -152,12 +154,11 @@ def _traits(descriptor: _Descriptor) -> Traits:
 
 def _read(path: Path) -> _Descriptor:
     try:
-        with path.open("rb") as file:
-            text = file.read(MAX_DESCRIPTOR_BYTES + 1)
-    except OSError as error:
+        text = read_regular(path, MAX_DESCRIPTOR_BYTES)
+    except FileNotFoundError as error:
         raise DescriptorError(f"{path}: cannot be read: {error.strerror}") from error
-    if len(text) > MAX_DESCRIPTOR_BYTES:
-        raise DescriptorError(f"{path}: is larger than {MAX_DESCRIPTOR_BYTES} bytes")
+    except FileFault as error:
+        raise DescriptorError(f"{path}: {error}") from error
     try:
         return msgspec.json.decode(text, type=_Descriptor)
     except msgspec.ValidationError as error:

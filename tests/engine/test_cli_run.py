@@ -169,6 +169,41 @@ def test_memory_is_bounded_as_asked(run: Run) -> None:
     assert run("-", "--memory", "512 MiB", stdin=program).stdout == "had it\n"
 
 
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("import sys\nsys.exit(3)\n", "t.py:2: SystemExit: 3"),
+        ("raise ValueError('why')\n", "t.py:1: ValueError: why"),
+        ("def (:\n", "t.py:1: invalid syntax"),
+        ("", "t.py: no tool in it"),
+        (None, "t.py: not a regular file"),
+    ],
+)
+def test_a_file_of_tools_that_makes_none_is_one_line_and_nothing_runs(
+    run: Run, place: Path, content: str | None, said: str
+) -> None:
+    if content is None:
+        os.mkfifo(place / "t.py")
+    else:
+        (place / "t.py").write_text(content)
+    done = run("-", "--tools", "t.py", stdin="print('ran')")
+    assert (done.returncode, done.stdout) == (125, "")
+    assert re.fullmatch(rf"litany: [^\n]*{said}[^\n]*\n", done.stderr)
+    assert not (place / "steps/a/001").exists()
+
+
+def test_waiting_for_a_program_that_comes_through_a_pipe_ends_at_ctrl_c(place: Path, state: Path) -> None:
+    pipe = place / "program"
+    os.mkfifo(pipe)
+    with start("run", str(pipe), cwd=place, state=state) as process, pipe.open("wb"):
+        process.send_signal(signal.SIGINT)  # the pipe opened, so it has come so far as to read
+        out, err = process.communicate(timeout=20)
+    assert (process.returncode, out, err) == (143, b"", b"")
+    with start("run", str(pipe), cwd=place, state=state) as process:
+        pipe.write_text("print('through a pipe')")
+        assert process.communicate(timeout=20)[0] == b"through a pipe\n"
+
+
 def test_tools_of_a_file_are_there_for_the_run(run: Run, place: Path) -> None:
     (place / "t.py").write_text(
         "from litany_engine import tool\n@tool\ndef double(number: int) -> int:\n    'Twice.'\n    return 2 * number\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -247,8 +248,9 @@ def test_two_descriptors_of_one_name_are_refused_by_both_places(tmp_path: Path) 
         (b'{"name": "a", "command": ["true"], "output_schema": {"type": 7}}', "field 'output_schema'"),
         (b'{"name": "a", "command": ["true"], "output_schema": {"$ref": "http://h/s"}}', "another document"),
         (b'{"name": "a", "command": ["true"], "timeout": "soon"}', "field 'timeout'"),
+        (b'{"name": "a", "command": ["true"], "timeout": "0s"}', "field 'timeout': \"0s\" is no time at all"),
         (b'{"name": "a", "command": ["true"], "timeout": 30}', "Expected `str"),
-        (b'{"name": "a", "command": ["true"]}' + b" " * 1024 * 1024, "is larger than 1048576 bytes"),
+        (b'{"name": "a", "command": ["true"]}' + b" " * 1024 * 1024, "is larger than 1024 KiB"),
     ],
 )
 def test_a_descriptor_that_makes_no_tool_is_one_clear_line(
@@ -270,8 +272,15 @@ def test_a_missing_descriptor_is_named(tmp_path: Path) -> None:
         load_external_tools([tmp_path / "gone.json"])
 
 
+def test_a_pipe_among_descriptors_is_refused_at_once(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "tool.json")
+    for paths in ([tmp_path], [tmp_path / "tool.json"]):
+        with pytest.raises(DescriptorError, match=r"tool\.json: is not a regular file"):
+            load_external_tools(paths)
+
+
 def test_a_descriptor_that_cannot_be_read_is_named(tmp_path: Path) -> None:
-    with pytest.raises(DescriptorError, match="cannot be read: Is a directory"):
+    with pytest.raises(DescriptorError, match="is a folder"):
         load_external_tool(tmp_path)
 
 

@@ -19,8 +19,8 @@ def load_tools(path: Path) -> list[Tool]:
     Raises:
         CommandError: it cannot be read, fails, or has no tool; names file, line and cause.
     """
-    if not path.is_file():
-        raise CommandError(f"{path}: there is no such file of tools")
+    if not path.is_file():  # a pipe neither: it would be waited on, and its name ends in no .py
+        raise CommandError(f"{path}: {'not a regular file' if path.exists() else 'there is no such file'}")
     name = f"litany_tools_of_{path.stem}"
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
@@ -31,7 +31,7 @@ def load_tools(path: Path) -> list[Tool]:
         spec.loader.exec_module(module)
     except SyntaxError as error:
         raise CommandError(f"{error.filename}:{error.lineno}: {error.msg}") from error
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         ours = type(error).__module__.startswith("litany_")  # written for a reader already
         what = str(error) if ours else f"{type(error).__name__}: {error}"
         raise CommandError(f"{path}:{_line_in(error, spec.origin)}: {what}") from error
