@@ -169,12 +169,21 @@ def _executor(function: Callable[..., Any], name: str, signature: Signature) -> 
             arguments[signature.context_parameter] = own
         try:
             returned = await (function(**arguments) if is_async else _in_thread(function, arguments, own))
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever it raises is its own failure
+        except BaseException as error:  # whatever it raises is its own failure
+            if _is_cancellation(error):
+                raise
             _log.debug("tool %s raised", name, exc_info=True)
             return Capture.failed(f"{name}: {type(error).__name__}: {_message_of(error)}")
         return _capture(name, returned)
 
     return execute
+
+
+def _is_cancellation(error: BaseException) -> bool:
+    """Whether it is trio's, which is the call's stop and never the tool's own."""
+    if isinstance(error, BaseExceptionGroup):
+        return any(_is_cancellation(each) for each in error.exceptions)
+    return isinstance(error, trio.Cancelled)
 
 
 async def _in_thread(function: Callable[..., Any], arguments: dict[str, Any], context: ToolContext) -> Any:
@@ -231,6 +240,6 @@ def _with_json_data(name: str, capture: Capture, place: str) -> Capture:
 def _message_of(error: BaseException) -> str:
     try:
         text = str(error)
-    except Exception:  # noqa: BLE001 - a broken __str__ is one more thing that a tool may do
+    except BaseException:  # noqa: BLE001 - a broken __str__ is one more thing that a tool may do
         return "(its message cannot be read)"
     return text if len(text) <= MAX_ERROR_CHARS else f"{text[:MAX_ERROR_CHARS]} […]"

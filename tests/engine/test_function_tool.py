@@ -21,7 +21,7 @@ import trio
 from hypothesis import given
 from hypothesis import strategies as st
 
-from litany_engine.calls import Capture, Tool
+from litany_engine.calls import Capture, Tool, ToolCall
 from litany_engine.definitions import Traits
 from litany_engine.function_tool import ToolContext, ToolDefinitionError, tool
 from litany_runtime.outcome import Outcome
@@ -332,13 +332,20 @@ def test_what_it_raises_is_a_failed_call_without_a_traceback(
 
 class BrokenError(Exception):
     def __str__(self) -> str:
-        raise RuntimeError
+        raise KeyboardInterrupt
 
 
 @pytest.mark.parametrize(
     ("error", "message"),
     [
         (SystemExit(3), "f: SystemExit: 3\n"),
+        (KeyboardInterrupt("mine"), "f: KeyboardInterrupt: mine\n"),
+        (GeneratorExit("mine"), "f: GeneratorExit: mine\n"),
+        (BaseException("mine"), "f: BaseException: mine\n"),
+        (
+            BaseExceptionGroup("several", [SystemExit(1)]),
+            "f: BaseExceptionGroup: several (1 sub-exception)\n",
+        ),
         (BrokenError(), "f: BrokenError: (its message cannot be read)\n"),
         (ValueError("x" * 10_000), f"f: ValueError: {'x' * 4096} […]\n"),
         (ValueError("\udc80"), "f: ValueError: \\udc80\n"),
@@ -355,6 +362,25 @@ def test_no_exception_reaches_the_door(error: BaseException, message: str, kind:
 
     capture = call(tool(name="f")(f if kind == "sync" else g), {}, tmp_path)
     assert capture.stderr.decode() == message
+
+
+@pytest.mark.parametrize("in_nursery", [True, False])
+def test_a_stop_is_never_taken_for_the_tools_own_failure(*, in_nursery: bool, tmp_path: Path) -> None:
+    @tool
+    async def f() -> None:
+        if in_nursery:
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(trio.sleep_forever)
+                nursery.start_soon(trio.sleep_forever)
+        await trio.sleep_forever()
+
+    async def main() -> list[Capture]:
+        ends = []
+        with trio.move_on_after(0.05):
+            ends.append(await f.execute(ToolCall("call_1", "f", {}), context_in(tmp_path)))
+        return ends
+
+    assert trio.run(main) == []
 
 
 def test_a_function_may_ask_who_called(tmp_path: Path) -> None:
