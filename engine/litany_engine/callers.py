@@ -54,7 +54,10 @@ class Parent:
 
     def ends_at(self) -> float:
         """Its deadline as things stand; no inner call outlives it."""
-        return min([self.deadline, *(clock.at for clock in self.clocks)])
+        ends_at = self.deadline
+        for clock in self.clocks:
+            ends_at = min(ends_at, clock.at)
+        return ends_at
 
 
 @dataclass(frozen=True, slots=True)

@@ -90,7 +90,6 @@ class Executions:
         tool, caller, call = prepared.tool, running.caller, prepared.call
         own = self._own_deadline(tool, running, arrived + running.held_s, call.input)
         running.clock.no_later_than(own)
-        running.become_parent()
         context = Context(
             workspace=caller.workspace,
             agent=caller.agent,

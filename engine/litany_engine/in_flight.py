@@ -67,20 +67,17 @@ class Running:
         parent = self.caller.parent
         return self.clock.at if parent is None else min(self.clock.at, parent.ends_at())
 
-    def become_parent(self) -> None:
-        """Let inner calls be made in its name: within its deadline, and stopping what it belongs to."""
-        above = self.caller.parent
-        own = self.as_parent
-        own.clocks = (self.clock, *(above.clocks if above else ()))
-        own.halt = self.stop if above is None or above.halt is None else above.halt
-
     def halt(self, reason: str) -> None:
         """Stop the outermost call that this one belongs to."""
-        (self.as_parent.halt or self.stop)(reason)
+        above = self.caller.parent
+        (self.stop if above is None or above.halt is None else above.halt)(reason)
 
     def inner_caller(self) -> Caller:
-        """Who makes the calls that are made in this one's name."""
+        """Who makes the calls that are made in this one's name: within its deadline, at its slots."""
         if self._inner_caller is None:
+            above = self.caller.parent
+            self.as_parent.clocks = (self.clock, *(above.clocks if above else ()))
+            self.as_parent.halt = self.halt
             self._inner_caller = replace(self.caller, parent=self.as_parent)
         return self._inner_caller
 

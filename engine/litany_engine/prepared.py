@@ -7,8 +7,6 @@ operator thinks about the call, the call is not run by the new one.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from litany_engine.calls import Tool, ToolCall
@@ -56,30 +54,35 @@ def freeze(value: JSON) -> JSON:
 def thaw(value: JSON) -> JSON:
     """A private copy of a JSON value, frozen or not."""
     if isinstance(value, dict):
-        return {key: thaw(each) for key, each in value.items()}
+        return {key: thaw(each) if isinstance(each, (dict, list)) else each for key, each in value.items()}
     if isinstance(value, list):
-        return [thaw(each) for each in value]
+        return [thaw(each) if isinstance(each, (dict, list)) else each for each in value]
     return value
 
 
-@dataclass(frozen=True)
 class Prepared:
     """A call that the schema gate has let through.
 
-    Attributes:
+    Args:
         tool: the version of the tool that it was prepared for.
         toolset: where that was found.
         call: the call as asked, with defaults filled; nobody outside of the door holds it.
     """
 
-    tool: Tool
-    toolset: Toolset
-    call: ToolCall
+    __slots__ = ("_review", "call", "tool", "toolset")
 
-    @cached_property
+    def __init__(self, tool: Tool, toolset: Toolset, call: ToolCall) -> None:
+        self.tool = tool
+        self.toolset = toolset
+        self.call = call
+        self._review: ToolCall | None = None
+
+    @property
     def review(self) -> ToolCall:
-        """What is shown to whoever judges."""
-        return ToolCall(self.call.id, self.call.name, freeze(self.call.input))
+        """What is shown to whoever judges; made when somebody looks."""
+        if self._review is None:
+            self._review = ToolCall(self.call.id, self.call.name, freeze(self.call.input))
+        return self._review
 
     def private(self) -> ToolCall:
         """What is given to an executor: its own, for each attempt."""

@@ -34,7 +34,8 @@ class Deadline:
     def bind(self, scope: trio.CancelScope) -> None:
         """Have a scope end at the deadline, wherever that is moved."""
         self._scopes.append(scope)
-        scope.deadline = self.at
+        if scope.deadline != self.at:
+            scope.deadline = self.at
 
     def no_later_than(self, at: float) -> None:
         """Bring the deadline forward, if that is earlier."""
