@@ -386,6 +386,11 @@ BLOCKED = {
     ),
     "add-below-a-file": ("*** Add File: f/x\n+a", "'f/x': Not a directory"),
     "add-a-folder": ("*** Add File: new/\n+a", "'new/' names a folder"),
+    "add-a-name-too-long": (f"*** Add File: {'n' * 300}\n+a", "name too long, it may have 255 bytes"),
+    "add-a-name-of-too-many-bytes": (f"*** Add File: {'é' * 128}\n+a", "name too long"),
+    "add-below-a-name-too-long": (f"*** Add File: new/{'n' * 300}/x\n+a", "name too long"),
+    "add-a-path-too-long": (f"*** Add File: {'n/' * 2100}x\n+a", "File name too long"),
+    "move-to-a-name-too-long": (f"*** Update File: f\n*** Move to: {'n' * 300}\n-alpha", "name too long"),
     "update-when-missing": ("*** Update File: gone\n-a", "'gone' cannot be updated: there is no such file"),
     "update-in-a-missing-folder": (
         "*** Update File: no/gone\n-a",

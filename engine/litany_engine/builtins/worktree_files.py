@@ -29,6 +29,9 @@ PROGRAM_VIEW = "/worktree"
 RACE_ATTEMPTS = 64
 """Tries to resolve a path while folders on it are being renamed: the kernel asks to try again."""
 
+NAME_MAX_BYTES = 255
+"""The longest name of a file or folder on Linux (NAME_MAX)."""
+
 _OPENAT2 = 437  # the same on every architecture
 _RESOLVE_NO_MAGICLINKS = 0x02
 _RESOLVE_BENEATH = 0x08
@@ -137,6 +140,8 @@ class WorktreeFiles:
                 return os.stat(name, dir_fd=fd, follow_symlinks=False)
         except FileNotFoundError:
             return None
+        except OSError as error:
+            raise FileRefusedError(self._why(error, path)) from error
 
     def place(self, path: str) -> tuple[int, int, str] | None:
         """The same for two paths that name one file by different ways; None when its folder is missing.
@@ -150,6 +155,8 @@ class WorktreeFiles:
                 return folder.st_dev, folder.st_ino, name
         except FileNotFoundError:
             return None
+        except OSError as error:
+            raise FileRefusedError(self._why(error, path)) from error
 
     def _make_folder(self, folder: str, path: str) -> None:
         try:
@@ -179,6 +186,10 @@ class WorktreeFiles:
         """The path from the worktree's root, links and `..` still in it: only the kernel resolves those."""
         if not path or "\0" in path:
             raise FileRefusedError(f"{path!r} is no path")
+        for part in path.split("/"):
+            # Before anything is looked up: below a folder that is still to be made, the kernel is not asked.
+            if len(part.encode(errors="surrogatepass")) > NAME_MAX_BYTES:
+                raise FileRefusedError(f"{part[:40]!r}…: name too long, it may have {NAME_MAX_BYTES} bytes")
         if path.startswith("/"):
             for root in (str(self._worktree), self._real, PROGRAM_VIEW):
                 if path == root or path.startswith(f"{root}/"):
