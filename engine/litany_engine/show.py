@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from litany_engine.plain_text import plain
 from litany_engine.record_files import stream
 from litany_engine.recorded import CallNode, RecordedCall, call_tree, iter_calls, load_call
 from litany_engine.units import show_duration, show_size
@@ -156,16 +157,6 @@ def _block(title: str, content: bytes) -> Iterator[str]:
         + " ---"
     )
     yield from (plain(line, tabs=True) for line in shown.splitlines())
-
-
-def plain(text: str, *, tabs: bool = False) -> str:
-    """A text without a character that does something to a terminal; those are written as escapes."""
-    if text.isprintable():
-        return text
-    return "".join(
-        each if each.isprintable() or (tabs and each == "\t") else each.encode("unicode_escape").decode()
-        for each in text
-    )
 
 
 def _short(note: str) -> str:

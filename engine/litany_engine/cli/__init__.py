@@ -123,11 +123,13 @@ def _complain(error: BaseException) -> int:
 
     Exceptions of litany's own are written for whoever reads them. Any other is a fault of ours, and says so.
     """
+    from litany_engine.cli.common import say
+
     text = " ".join(str(error).split())
     if not type(error).__module__.startswith("litany_"):
         if os.environ.get("LITANY_DEBUG"):
             raise error
         text = f"internal error: {type(error).__name__}: {text} (set LITANY_DEBUG=1 for the traceback)"
-    print(f"litany: {text}", file=sys.stderr)
+    say(text)
     code = getattr(error, "exit_code", FAULTED)
     return code if isinstance(code, int) else FAULTED

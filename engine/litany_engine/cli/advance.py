@@ -8,7 +8,6 @@ delivered. Without an argument this is done for every agent. Doing it twice chan
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +16,7 @@ from litany_engine.cli.common import (
     add_json,
     add_workspace,
     refuse_inside_a_call,
+    say,
     the_workspace,
 )
 
@@ -55,6 +55,7 @@ def main(args: argparse.Namespace) -> int:
     import trio
 
     from litany_engine.cli.tool_files import load_tools
+    from litany_engine.plain_text import plain_lines
 
     refuse_inside_a_call("an agent is driven from outside")
     workspace = the_workspace(args)
@@ -64,11 +65,11 @@ def main(args: argparse.Namespace) -> int:
     for done, fault in trio.run(_advance, workspace, agents, tools):
         if fault:
             failed = True
-            print(f"litany: {fault}", file=sys.stderr)
+            say(fault)
         elif args.json:
             print(json.dumps(_as_json(done)))
         else:
-            print(_as_text(done))
+            print(plain_lines(_as_text(done)))
     return FAULTED if failed else 0
 
 

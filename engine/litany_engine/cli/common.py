@@ -31,6 +31,13 @@ class CommandError(RuntimeError):
         self.exit_code = exit_code
 
 
+def say(text: str) -> None:
+    """Tell the user something on stderr; what others wrote in it does nothing to a terminal."""
+    from litany_engine.plain_text import plain_lines
+
+    print(f"litany: {plain_lines(text)}", file=sys.stderr)
+
+
 def add_workspace(parser: argparse.ArgumentParser) -> None:
     """The option `--workspace`."""
     parser.add_argument(

@@ -51,6 +51,8 @@ def main(args: argparse.Namespace) -> int:
 
 def describe(question: Question) -> str:
     """One question for a reader; what a model wrote has its control characters escaped."""
+    from litany_engine.plain_text import plain
+
     shown = json.dumps(question.input)
     if len(shown) > MAX_INPUT_CHARS:
         shown = f"{shown[:MAX_INPUT_CHARS]}… ({len(shown)} characters; whole in {question.record}/input.json)"
@@ -58,6 +60,6 @@ def describe(question: Question) -> str:
     return (
         f"{question.id}  {question.name}  {how} since {question.since}\n"
         f"    agent   {question.agent}\n"
-        f"    held by {question.gate}: {json.dumps(question.reason, ensure_ascii=False)[1:-1]}\n"
+        f"    held by {question.gate}: {plain(question.reason)}\n"
         f"    input   {shown}"
     )

@@ -17,6 +17,7 @@ from litany_engine.cli.common import (
     add_agent,
     add_workspace,
     refuse_inside_a_call,
+    say,
     the_agent,
     the_workspace,
 )
@@ -76,9 +77,9 @@ def main(args: argparse.Namespace) -> int:
     differences = [str(found)] if (found := door.finish()) else []
     differences += _differences(node.call.end, end)
     for each in differences:
-        print(f"litany: {each}", file=sys.stderr)
+        say(each)
     if not differences:
-        print(f"litany: the same calls ({len(node.calls)}), the same end, the same output", file=sys.stderr)
+        say(f"the same calls ({len(node.calls)}), the same end, the same output")
     return DIFFERENT if differences else 0
 
 

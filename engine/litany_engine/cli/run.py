@@ -22,6 +22,7 @@ from litany_engine.cli.common import (
     given_workspace,
     read_stdin,
     refuse_inside_a_call,
+    say,
 )
 from litany_engine.units import parse_duration, parse_size, show_duration
 
@@ -119,14 +120,14 @@ def _make_workspace(args: argparse.Namespace) -> Workspace:
     from litany_engine.seed import copy_folder, tracked_files
 
     workspace = ephemeral_workspace()
-    told = f"litany: not in a workspace; made {workspace.root}"
+    told = f"not in a workspace; made {workspace.root}"
     worktree = workspace.agent().worktree
     if args.files is not None:
         told += f" with {copy_folder(args.files, worktree)} files of {args.files}"
     elif not args.no_files:
         seeded = tracked_files(Path.cwd(), worktree)
         told += f" with {seeded}" if seeded else ""
-    print(told, file=sys.stderr)
+    say(told)
     return workspace
 
 
@@ -187,8 +188,7 @@ def _tell_held(event: Event, terminal: Terminal) -> None:
     from litany_engine.events import CallHeld
 
     if isinstance(event, CallHeld):
-        reason = json.dumps(event.reason, ensure_ascii=False)[1:-1]
-        terminal.line(f"litany: held: {reason}; `litany answer {event.call.id} pass` (or refuse) answers it")
+        terminal.line(f"held: {event.reason}; `litany answer {event.call.id} pass` (or refuse) answers it")
 
 
 def _tell(end: CallEnd, terminal: Terminal) -> None:
@@ -199,13 +199,13 @@ def _tell(end: CallEnd, terminal: Terminal) -> None:
 def last_lines(end: CallEnd) -> Iterator[str]:
     """What is said after the output: the cause if it was not the program's own, then how it ended."""
     if end.refusal is not None:
-        yield f"litany: refused by the {end.refusal.gate} gate: {end.refusal.reason}"
+        yield f"refused by the {end.refusal.gate} gate: {end.refusal.reason}"
     elif end.reason:
-        yield f"litany: {end.reason}"
+        yield end.reason
     calls = f"{len(end.calls)} call{'' if len(end.calls) == 1 else 's'}"
     outcome = end.outcome.replace("_", " ")
     record = f", record {end.record}" if end.record else ""
-    yield f"litany: {outcome} (exit {end.exit_code}) in {show_duration(end.duration_s)}, {calls}{record}"
+    yield f"{outcome} (exit {end.exit_code}) in {show_duration(end.duration_s)}, {calls}{record}"
 
 
 def as_object(end: CallEnd) -> dict[str, Any]:

@@ -6,7 +6,6 @@ Without an argument everything is stopped. An agent's stop covers the agents it 
 from __future__ import annotations
 
 import json
-import sys
 from typing import TYPE_CHECKING
 
 from litany_engine.cli.common import (
@@ -14,6 +13,7 @@ from litany_engine.cli.common import (
     add_json,
     add_workspace,
     refuse_inside_a_call,
+    say,
     the_workspace,
 )
 
@@ -57,5 +57,5 @@ def main(args: argparse.Namespace) -> int:
             + (f" as {args.selector}" if args.selector else "")
         )
     for error in errors:
-        print(f"litany: {error}", file=sys.stderr)
+        say(error)
     return FAULTED if errors else 0

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Self
 
 from litany_engine.calls import CallEnd
 from litany_engine.events import CallReport, CallStarted
+from litany_engine.plain_text import plain_lines
 from litany_engine.units import show_duration
 
 if TYPE_CHECKING:
@@ -67,8 +68,9 @@ class Terminal:
         self._queue.put((1 if stream == "stdout" else 2, chunk))
 
     def line(self, text: str) -> None:
-        """Show a line of our own on stderr."""
-        self._queue.put((2, text.encode("utf-8", "backslashreplace") + b"\n"))
+        """Say something of our own on stderr; what others wrote in it does nothing to a terminal."""
+        said = f"litany: {plain_lines(text)}\n"
+        self._queue.put((2, said.encode("utf-8", "backslashreplace")))
 
     def sketch(self, text: bytes) -> None:
         """Show something on stderr that the next thing shown may overwrite."""

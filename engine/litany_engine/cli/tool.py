@@ -16,6 +16,7 @@ from litany_engine.cli.common import (
     add_agent,
     add_workspace,
     read_stdin,
+    say,
     the_agent,
     the_toolset,
     the_workspace,
@@ -61,9 +62,9 @@ def main(args: argparse.Namespace) -> int:
     sys.stderr.buffer.write(end.stderr)
     sys.stderr.flush()
     if end.refusal is not None:
-        print(f"litany: refused by the {end.refusal.gate} gate: {end.refusal.reason}", file=sys.stderr)
+        say(f"refused by the {end.refusal.gate} gate: {end.refusal.reason}")
     elif end.reason:
-        print(f"litany: {end.outcome}: {end.reason}", file=sys.stderr)
+        say(f"{end.outcome}: {end.reason}")
     return end.exit_code
 
 
