@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import os
 import signal
 import subprocess
@@ -225,6 +227,21 @@ def test_processes_of_one_workspace_cannot_both_take_the_last_call(tmp_path: Pat
     taken = [int(each.communicate()[0]) for each in running]
     assert sum(taken) == 100
     assert len((tmp_path / "budgets/agent/a.ledger").read_text().splitlines()) == 100
+
+
+def test_nobody_looks_at_a_ledger_while_another_makes_up_its_mind(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "budgets/agent/a.ledger")
+    with ledger.locked():
+        for _ in range(99):
+            ledger.add("c", 0, "call")
+        with subprocess.Popen([sys.executable, "-c", MANY, str(tmp_path)], stdout=subprocess.PIPE) as other:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                other.wait(1.5)  # it would take the last call now, if it did not wait for the lock
+            ledger.add("c", 0, "call")
+            fcntl.flock(ledger._fd, fcntl.LOCK_UN)
+            assert other.stdout is not None
+            assert other.stdout.read() == b"0\n"
+    ledger.close()
 
 
 def test_a_long_ledger_is_shortened_and_others_find_the_new_one(
