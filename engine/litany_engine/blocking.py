@@ -23,11 +23,12 @@ from litany_engine.api import OpenWorkspace
 from litany_engine.api import open_workspace as open_workspace_in_trio
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Iterator
+    from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from litany_engine.calls import CallEnd, Tool
     from litany_engine.driver import Advance
+    from litany_engine.screens import Screen
     from litany_engine.window import Answers
     from litany_engine.workspace import Workspace
     from litany_runtime.limits import Limits
@@ -101,7 +102,11 @@ class BlockingWorkspace:
 
 @contextmanager
 def open_workspace(
-    path: Path | str | Workspace, *, tools: Iterable[Tool] = (), limits: Limits | None = None
+    path: Path | str | Workspace,
+    *,
+    tools: Iterable[Tool] = (),
+    limits: Limits | None = None,
+    screens: Sequence[Screen] = (),
 ) -> Iterator[BlockingWorkspace]:
     """Open a workspace for as long as the block lasts; at its end, what still runs is stopped.
 
@@ -112,7 +117,7 @@ def open_workspace(
 
     async def serve() -> None:
         async with (
-            open_workspace_in_trio(path, tools=tools, limits=limits) as ws,
+            open_workspace_in_trio(path, tools=tools, limits=limits, screens=screens) as ws,
             trio.open_nursery() as jobs,
         ):
             opened.put(BlockingWorkspace(ws, jobs, trio.lowlevel.current_trio_token()))
