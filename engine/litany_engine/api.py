@@ -23,10 +23,9 @@ from litany_engine.dead_holds import refuse_dead_holds
 from litany_engine.door import Deadlines, Door
 from litany_engine.holds import Holds
 from litany_engine.python_act import PYTHON, Seat, python_tool
-from litany_engine.records import Step
 from litany_engine.stopping import serve_stops
 from litany_engine.toolset import Toolset, toolset
-from litany_engine.units import parse_duration
+from litany_engine.units import DURATION_SHAPE, UnitError, parse_duration
 from litany_engine.workspace import Workspace, open_workspace_at
 from litany_engine.workspace_tools import workspace_tools
 
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
     from litany_engine.calls import CallEnd, Context, Executor, Tool, ToolCall
     from litany_engine.driver import Advance, Driver
     from litany_engine.events import Event
+    from litany_engine.records import Step
     from litany_engine.screens import Screen
     from litany_engine.window import Answers
     from litany_engine.workspace import Agent
@@ -144,11 +144,12 @@ class OpenWorkspace:
 
         Raises:
             WorkspaceError: there is no such agent, or none was named and there are several.
+            UnitError: the deadline is none.
             RecordError: no step can be opened for it.
         """
         who = self.agent(agent)
+        seconds = _seconds(deadline)  # before there is a step, which a mistake in it would leave empty
         step = self.workspace.records.open_step(who.id)
-        seconds = parse_duration(deadline) if isinstance(deadline, str) else deadline
         with closing(step):
             return await self._door.invoke(
                 name,
@@ -156,7 +157,7 @@ class OpenWorkspace:
                 self._caller(who, step),
                 # One outer call a step: numbered as the step is, an id names one call of the agent for good.
                 call_id=f"call_{step.number}" if call_id is None else call_id,
-                deadline=math.inf if seconds is None else trio.current_time() + seconds,
+                deadline=trio.current_time() + seconds,
                 output=on_output,
             )
 
@@ -174,17 +175,15 @@ class OpenWorkspace:
 
         Raises:
             WorkspaceError: there is no such agent.
-            RecordError: that call has no record.
+            RecordError: that is no call's id, or that call has no record.
         """
-        from litany_engine.find_record import find_record  # noqa: PLC0415  only a call from elsewhere needs it
-
         who = self.agent(agent)
-        records = self.workspace.records
-        folder = find_record(records.steps_dir, parent, who.id)
-        step = Step(who.id, int(folder.parents[1].name), folder.parents[1], records.durability)
-        lives = not (folder / "output.json").exists()
-        caller = replace(self._caller(who, step), parent=Parent(parent, lives=lives))
-        return await self._door.invoke(name, arguments, caller, call_id=call_id)
+        with closing(self.workspace.records.step_of(who.id, parent)) as step:
+            lives = not (step.tools / parent / "output.json").exists()
+            # When its deadline is, only its own process knows; none is later than the maximum from now.
+            bound = trio.current_time() + self.workspace.config.maximum_deadline_s
+            caller = replace(self._caller(who, step), parent=Parent(parent, lives=lives))
+            return await self._door.invoke(name, arguments, caller, call_id=call_id, deadline=bound)
 
     async def perform(self, call: ToolCall, context: Context) -> Capture:
         """Do what the tool itself would do; for a router that leaves a call to it.
@@ -268,10 +267,11 @@ class OpenWorkspace:
         Raises:
             WorkspaceError: there is no such agent, or none was named and there are several.
         """
-        found = self._agents.get(agent or "")
+        if agent is None:  # asked each time: there may be another one by now
+            return self.workspace.agent()
+        found = self._agents.get(agent)
         if found is None:
-            found = self._agents[agent or ""] = self.workspace.agent(agent)
-            self._agents[found.id] = found
+            found = self._agents[agent] = self.workspace.agent(agent)
         return found
 
     def toolset(self, agent: str | None = None) -> Toolset:
@@ -324,6 +324,20 @@ class OpenWorkspace:
         async with open_supervisor(setup) as supervisor:
             task_status.started(supervisor)
             await trio.sleep_forever()
+
+
+def _seconds(deadline: float | str | None) -> float:
+    """How long a call may take by its issuer's word.
+
+    Raises:
+        UnitError: that is no duration.
+    """
+    if deadline is None:
+        return math.inf
+    seconds = parse_duration(deadline) if isinstance(deadline, str) else deadline
+    if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not seconds > 0:
+        raise UnitError(f"{deadline!r} is no time to run; give seconds above zero, or {DURATION_SHAPE}")
+    return seconds
 
 
 @asynccontextmanager

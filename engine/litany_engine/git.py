@@ -10,6 +10,7 @@ read here from git's own files while they are loose, as they are until somebody 
 
 from __future__ import annotations
 
+import os
 import re
 import secrets
 import shutil
@@ -27,6 +28,7 @@ AUTHOR = "litany"
 EMAIL = "litany@localhost"
 
 _AGENTS = "refs/heads/agents/"
+_PACKED_AGENT = re.compile(rf"^[0-9a-f]+ {_AGENTS}([^/\n]+)$".encode(), re.MULTILINE)
 _OBJECT_ID = re.compile(rb"[0-9a-f]{40}")
 _BLOB = re.compile(rb"blob [0-9]+\0")
 
@@ -60,9 +62,15 @@ class Repository:
 
     def agents(self) -> list[str]:
         """The ids of all agents, sorted: root ids begin with their time."""
-        with self.opened() as repository:
-            heads = [each for each in repository.references if each.startswith(_AGENTS)]
-            return sorted(each.removeprefix(_AGENTS) for each in heads)
+        found = set(_PACKED_AGENT.findall(self._packed()))
+        try:
+            with os.scandir(self.path / _AGENTS) as loose:
+                found.update(os.fsencode(each.name) for each in loose if each.is_file())
+        except FileNotFoundError:
+            pass  # all are packed
+        except OSError as error:
+            raise GitError(f"git repository {self.path}: {error}") from error
+        return sorted(each.decode(errors="replace") for each in found if not each.endswith(b".lock"))
 
     def has_agent(self, agent: str) -> bool:
         """Whether there is an agent of that (well-formed) id."""
@@ -164,12 +172,17 @@ class Repository:
         try:
             if (self.path / name).is_file():
                 return True
-            packed = (self.path / "packed-refs").read_bytes()
-        except FileNotFoundError:
-            return False
         except OSError as error:
             raise GitError(f"git repository {self.path}: {error}") from error
-        return f" {name}\n".encode() in packed
+        return f" {name}\n".encode() in self._packed()
+
+    def _packed(self) -> bytes:
+        try:
+            return (self.path / "packed-refs").read_bytes()
+        except FileNotFoundError:
+            return b""
+        except OSError as error:
+            raise GitError(f"git repository {self.path}: {error}") from error
 
     def _loose_blob(self, reference: str) -> bytes | None:
         """A blob that a loose reference names and a loose file holds; None when libgit2 must be asked."""

@@ -326,6 +326,17 @@ def test_marks_and_agents_read_the_same_after_git_packed_them(workspace: Workspa
         opened.agent("mai")
 
 
+def test_agents_are_the_branches_that_git_itself_lists(workspace: Workspace) -> None:
+    workspace.add_agent("packed")
+    repository = pygit2.Repository(str(workspace.root / "repo.git"))
+    repository.compress_references()
+    workspace.add_agent("loose")
+    repository.references.create("refs/heads/other", repository.references["refs/heads/agents/packed"].target)
+    (workspace.root / "repo.git/refs/heads/agents/main.lock").touch()
+    heads = [each.removeprefix("agents/") for each in repository.branches if each.startswith("agents/")]
+    assert workspace.agents() == sorted(heads) == ["loose", "main", "packed"]
+
+
 def test_a_mark_that_is_no_text_is_said(workspace: Workspace) -> None:
     repository = pygit2.Repository(str(workspace.root / "repo.git"))
     repository.references.create("refs/litany/role/main", repository.create_blob(b"\xff"), force=True)
