@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
@@ -220,20 +223,70 @@ def test_what_the_policy_refuses_is_refused_with_its_line_before_anything_runs(
     assert str(line + 1) in end.refusal.reason
 
 
-@pytest.mark.parametrize("path", ["/etc/passwd", "../first/x", "/proc/self/environ", "{steps}"])
-def test_a_program_cannot_read_outside_its_worktree(agent: Agent, path: str) -> None:
-    path = path.replace("{steps}", str(agent.ws.workspace.root / "steps"))
-    end = agent.run(f"try:\n    open({path!r})\nexcept OSError as error:\n    print(type(error).__name__)\n")
-    assert printed(end) in {"PermissionError\n", "FileNotFoundError\n"}
+READS_ALL = """
+import os
+for path in {paths!r}:
+    try:
+        print(path, open(path).read())
+    except OSError as error:
+        print(path, type(error).__name__)
+    try:
+        print(path, os.listdir(path))
+    except (OSError, AttributeError) as error:
+        print(path, type(error).__name__)
+"""
+
+
+@pytest.mark.parametrize("by", ["its path", "a way up", "a link"])
+def test_nothing_of_another_agent_or_of_the_host_comes_out_of_a_program(
+    ws: BlockingWorkspace, tmp_path: Path, by: str
+) -> None:
+    spy, other = (Agent(ws, f"{kind}{next(counter)}", "default") for kind in ("spy", "other"))
+    secrets = {place: f"secret-{place}-{uuid4().hex}" for place in ("file", "record", "host", "own")}
+    (other.worktree / "file.txt").write_text(secrets["file"])
+    recorded = other.run(f"print({secrets['record']!r})")
+    assert recorded.record is not None
+    (tmp_path / "host.txt").write_text(secrets["host"])
+    (spy.worktree / "own.txt").write_text(secrets["own"])
+    root = ws.workspace.root
+    wanted = [
+        other.worktree / "file.txt",
+        *(recorded.record / name for name in ("input.json", "output.json", "program.py")),
+        tmp_path / "host.txt",
+        root / "litany.toml",
+        root / "repo.git/HEAD",
+        Path("/etc/passwd"),
+        Path("/proc/self/environ"),
+    ]
+    wanted += list(dict.fromkeys(parent for each in wanted for parent in each.parents))
+    if by == "a link":
+        for number, each in enumerate(wanted):
+            (spy.worktree / f"link{number}").symlink_to(each)
+        paths = [f"link{number}" for number in range(len(wanted))]
+    else:
+        paths = [os.path.relpath(each, spy.worktree) if by == "a way up" else str(each) for each in wanted]
+    end = spy.run(READS_ALL.format(paths=[*paths, "own.txt"]))
+    assert end.outcome is Outcome.COMPLETED, end
+    out = (end.stdout + end.stderr).decode()
+    assert secrets.pop("own") in out, "it does not read at all"
+    for secret in (*secrets.values(), CONFIG.strip().splitlines()[0], "refs/heads", "root:x:", "PATH="):
+        assert secret not in out
+    for name in ("repo.git", other.id, "host.txt"):  # what a listing would show
+        assert f"'{name}'" not in out
 
 
 def test_a_program_finds_nothing_of_the_hosts_environment(
     agent: Agent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SECRET_OF_THE_HOST", "secret")
-    end = agent.run("import os\nprint(len(os.environ), os.getenv('SECRET_OF_THE_HOST'))")
-    assert b"secret" not in end.stdout
-    assert end.stdout == b"0 None\n" or end.outcome is Outcome.REFUSED
+    end = agent.run("import os\nprint(os.environ)")
+    assert end.outcome is Outcome.REFUSED
+    assert "program.py:2:7: import-name: os has no environ here" in (end.refusal or "")
+    assert "a program's environment is empty; pass values in the program text or through a tool" in (
+        end.refusal or ""
+    )
+    end = agent.run("import os\ntry:\n    getattr(os, 'environ')\nexcept AttributeError as e:\n    print(e)")
+    assert b"environment is empty" in end.stdout
 
 
 def test_a_role_that_may_only_read_cannot_write(reader: Agent) -> None:
