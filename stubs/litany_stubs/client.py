@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 
-from litany_stubs.finding import listed, search
+from litany_stubs.finding import CO_VARARGS, listed, more_of, search
 from litany_stubs.result import UNSET, Result, ToolError, Unset
 from litany_stubs.values import to_json_value
 from litany_stubs.words import Door, DoorError
@@ -43,6 +43,14 @@ MAX_FAN_OUT = 32
 P = ParamSpec("P")
 T = TypeVar("T")
 
+_NOTHING: Mapping[str, Any] = {}
+
+UNNAMED = " without a name"
+"""What an argument by its place is called when the door is asked: no tool has one of such a name."""
+
+MISSING = Unset()
+"""What a parameter that must be given is until it is (`compiling.py`): not sent, so that the door tells."""
+
 _door: Door | None = None
 
 
@@ -67,18 +75,31 @@ def bound() -> Door:
     return _door
 
 
-def call(name: str, arguments: dict[str, Any], *, parse: bool = False) -> Result[Any]:
+def call(
+    name: str,
+    arguments: dict[str, Any],
+    *,
+    parse: bool = False,
+    lax: bool = False,
+    more: Mapping[str, Any] = _NOTHING,
+    positional: Sequence[Any] = (),
+) -> Result[Any]:
     """Make one call; arguments that are `UNSET` are left out.
 
     Args:
         name: the tool's exact name.
         arguments: the call's input.
         parse: read stdout as JSON into `data` when the tool gave no data.
+        lax: the tool's schema accepts names that it does not list.
+        more: arguments of names that it does not list.
+        positional: arguments given without a name.
 
     Raises:
         TypeError, ValueError: an argument is not JSON's; no call was made.
         DoorError: the door cannot be reached.
     """
+    if more or positional:
+        arguments |= _unplaced(name, tuple(arguments), more, positional, lax=lax)
     return Result(bound().call(name, _input(name, arguments)), parse=parse)
 
 
@@ -103,31 +124,51 @@ async def aio_invoke(name: str, arguments: Mapping[str, Any] | None = None) -> R
 
 
 def as_async(
-    function: Callable[P, Result[T]], *, parse: bool = False
+    function: Callable[P, Result[T]], *, parse: bool = False, lax: bool = False
 ) -> Callable[P, Coroutine[Any, Any, Result[T]]]:
     """Return the asyncio twin of a generated function: same name, same parameters, awaited."""
     code = function.__code__
     names = code.co_varnames[: code.co_kwonlyargcount]
+    takes_more = more_of(code) is not None
+    asks_the_door = bool(code.co_flags & CO_VARARGS)  # loaded for a program: `compiling.py`
     optional = function.__kwdefaults__ or {}
-    required = [each for each in names if each not in optional]
-    takes_more = bool(code.co_flags & 0x08)  # CO_VARKEYWORDS
+    required = [] if asks_the_door else [each for each in names if each not in optional]
     name: str = function.__name__
 
-    async def twin(**arguments: Any) -> Result[Any]:
+    async def twin(*positional: Any, **arguments: Any) -> Result[Any]:
         for each in required:
             if each not in arguments:
                 raise TypeError(f"aio.{name}() missing the required argument {each!r}")
-        if not takes_more:
-            for each in arguments:
-                if each not in names:
-                    raise TypeError(
-                        f"aio.{name}() got an unexpected argument {each!r}; it takes {listed(names)}"
-                    )
+        unknown = {} if takes_more else {each: arguments[each] for each in arguments if each not in names}
+        if unknown or positional:
+            arguments |= _unplaced(name, names, unknown, positional, lax=lax or not asks_the_door)
         return Result(await bound().call_async(name, _input(name, arguments)), parse=parse)
 
     twin.__name__ = twin.__qualname__ = name
     twin.__doc__ = function.__doc__
-    return twin  # type: ignore[return-value]
+    return twin
+
+
+def ungranted(name: str) -> Callable[..., Result[Any]]:
+    """Return what stands for a tool that the module does not have: its calls are the door's to refuse."""
+
+    def tool(*positional: Any, **arguments: Any) -> Result[Any]:
+        arguments |= _by_place(positional)
+        return Result(bound().call(name, _input(name, arguments)))
+
+    tool.__name__ = tool.__qualname__ = name
+    return tool
+
+
+def aio_ungranted(name: str) -> Callable[..., Coroutine[Any, Any, Result[Any]]]:
+    """Return the same under asyncio."""
+
+    async def tool(*positional: Any, **arguments: Any) -> Result[Any]:
+        arguments |= _by_place(positional)
+        return Result(await bound().call_async(name, _input(name, arguments)))
+
+    tool.__name__ = tool.__qualname__ = name
+    return tool
 
 
 @overload
@@ -262,6 +303,27 @@ def _spread(tool: Callable[..., Any], arguments: Mapping[str, Any]) -> Callable[
     return lambda: tool(**arguments)
 
 
+def _unplaced(
+    name: str, known: Sequence[str], more: Mapping[str, Any], positional: Sequence[Any], *, lax: bool
+) -> dict[str, Any]:
+    """Return arguments that have no place in a tool's signature as the door is to refuse them.
+
+    Raises:
+        TypeError: the tool's schema accepts names that it does not list, so the door would let them through,
+            and a misspelt argument would be one that was not given.
+    """
+    if lax:
+        takes = f"; it takes {listed(known)}"
+        if positional:
+            raise TypeError(f"{name}() takes its arguments by name{takes}")
+        raise TypeError(f"{name}() got an unexpected argument {next(iter(more))!r}{takes}")
+    return {**_by_place(positional), **more}
+
+
+def _by_place(positional: Sequence[Any]) -> dict[str, Any]:
+    return {f"argument {place}{UNNAMED}": each for place, each in enumerate(positional, 1)}
+
+
 def _name(name: Any) -> str:
     if not isinstance(name, str):
         raise TypeError(
@@ -277,6 +339,6 @@ def _input(name: str, arguments: Any) -> dict[str, Any]:
         raise TypeError(
             f"{name}: arguments are a dict such as {{'path': 'a.txt'}}, not {type(arguments).__name__}"
         )
-    sent = {key: value for key, value in arguments.items() if value is not UNSET}
+    sent = {key: value for key, value in arguments.items() if type(value) is not Unset}
     found: dict[str, Any] = to_json_value(sent, name)
     return found

@@ -53,6 +53,7 @@ class Stub:
         unspelt: parameters whose names Python cannot say, with what is said of them.
         more: the type of arguments of other names, or None when there are none.
         more_name: what those are called in the signature.
+        lax: the schema accepts arguments of other names, without saying so.
         data: the type of `Result.data`.
         data_about: what is said of it.
         parses: whether the tool declares an output schema.
@@ -66,6 +67,7 @@ class Stub:
     unspelt: tuple[Parameter, ...]
     more: str | None
     more_name: str
+    lax: bool
     data: str
     data_about: str
     parses: bool
@@ -125,6 +127,7 @@ def _read(declaration: ToolDeclaration, names: Names) -> Stub:
         unspelt=tuple(unspelt),
         more=more,
         more_name=more_name,
+        lax=more is None and any(found.extra is not None for found, _ in readable),
         data=data,
         data_about=about,
         parses=declaration.output_schema is not None,

@@ -1,8 +1,8 @@
 """From the text of `litany_tools` to the module that a program gets.
 
 The text is compiled once for a toolset (on the host, `compile_stubs`, or in the zygote) and travels as
-code: loading a hundred tools then costs a fraction of a millisecond. What only a type checker reads is left
-out of the code.
+code: loading a hundred tools then costs a fraction of a millisecond. `compiling.py` says how the code differs
+from the text.
 
 What the program gets is a view: the names that the module lists in `__all__`, read-only, and nothing that the
 module imported. The language policy refuses underscore names; public ones are this file's duty.
@@ -10,11 +10,17 @@ module imported. The language policy refuses underscore names; public ones are t
 
 from __future__ import annotations
 
-import ast
 import marshal
+import sys
 from functools import lru_cache
-from types import CodeType, ModuleType
-from typing import Any, Never
+from types import CodeType, FrameType, ModuleType
+from typing import TYPE_CHECKING, Any, Never
+
+from litany_stubs.client import aio_ungranted, ungranted
+from litany_stubs.finding import listed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
 
 MODULE_NAME = "litany_tools"
 CODE_NAME = "<litany_tools>"
@@ -27,8 +33,11 @@ def compile_stubs(source: str) -> bytes:
 
     Kept for the last 64 toolsets: an agent's toolset seldom changes between its programs.
     """
-    tree = ast.parse(source, CODE_NAME)
-    code = compile(_without_types(tree), CODE_NAME, "exec", dont_inherit=True)
+    import ast  # noqa: PLC0415 - a child gets code
+
+    from litany_stubs.compiling import for_programs  # noqa: PLC0415
+
+    code = compile(for_programs(ast.parse(source, CODE_NAME)), CODE_NAME, "exec", dont_inherit=True)
     return marshal.dumps(code)
 
 
@@ -47,25 +56,45 @@ def load_stubs(stubs: str | bytes | CodeType) -> ModuleType:
     names = namespace["__all__"]
     aio = namespace["aio"]
     public = {name: namespace[name] for name in names}
+    tools = [*(each.__name__ for each in namespace["_litany_functions"]), *namespace["_litany_by_invoke"]]
     public["aio"] = StubModule(
-        "litany_tools.aio", aio.__doc__, {name: each for name, each in vars(aio).items() if name[0] != "_"}
+        "litany_tools.aio",
+        aio.__doc__,
+        {name: each for name, each in vars(aio).items() if name[0] != "_"},
+        tools,
+        aio_ungranted,
     )
-    return StubModule(MODULE_NAME, namespace["__doc__"], public)
+    return StubModule(MODULE_NAME, namespace["__doc__"], public, tools, ungranted)
 
 
 class StubModule(ModuleType):
-    """A read-only view of a module: public names only."""
+    """A read-only view of a module: public names only.
 
-    def __init__(self, name: str, doc: str | None, public: dict[str, Any]) -> None:
+    A program that calls a tool it was not granted, or misspells one, is answered by the door like everybody
+    else: `litany_tools.bsh(command="ls")` comes back as a refusal that says what is granted, and is recorded.
+    So a name that is written with a dot and is not there is a function that asks the door. To `hasattr`,
+    `getattr`, `dir` and an import it is not there.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        doc: str | None,
+        public: dict[str, Any],
+        tools: Sequence[str],
+        ungranted: Callable[[str], Callable[..., Any]],
+    ) -> None:
         """Fill the view once; it cannot be changed afterwards.
 
         Args:
             name: the module's name.
             doc: its docstring.
             public: what it offers.
+            tools: the names of the tools granted, those without a function too.
+            ungranted: makes the function that stands for a tool that is not there.
         """
         super().__init__(name, doc)
-        vars(self).update(public, __all__=tuple(public))
+        vars(self).update(public, __all__=tuple(public), __tools__=tuple(tools), __ungranted__=ungranted)
 
     def __setattr__(self, name: str, value: object) -> Never:
         raise AttributeError(f"{self.__name__} is read-only: {name} cannot be set")
@@ -73,34 +102,44 @@ class StubModule(ModuleType):
     def __delattr__(self, name: str) -> Never:
         raise AttributeError(f"{self.__name__} is read-only: {name} cannot be deleted")
 
-    def __getattr__(self, name: str) -> Never:
-        # Reached only for a name that is not there: say what is.
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        # Reached only for a name that is not there.
+        if (
+            type(name) is str
+            and name[:1] != "_"
+            and _is_written_with_a_dot(
+                sys._getframe(1)  # noqa: SLF001 - there is no other way to tell a call from a question
+            )
+        ):
+            own = [each for each in vars(self)["__all__"] if each not in vars(self)["__tools__"]]
+            if not _close(name, own, 0.8):  # `fanout`, `Results`: a slip of another kind
+                made: Callable[..., Any] = vars(self)["__ungranted__"](name)
+                return made
         raise AttributeError(_missing(self, name))
 
     def __dir__(self) -> list[str]:
         return sorted(vars(self)["__all__"])
 
 
+def _is_written_with_a_dot(caller: FrameType) -> bool:
+    """Whether the caller is at `module.name`, and not at a call of `getattr`, `hasattr` or the like."""
+    from opcode import opname  # noqa: PLC0415 - only for a name that is not there
+
+    return opname[caller.f_code.co_code[caller.f_lasti]] in {"LOAD_ATTR", "LOAD_METHOD"}
+
+
+def _close(name: str, names: list[str], cutoff: float) -> list[str]:
+    from difflib import get_close_matches  # noqa: PLC0415 - only for a name that is not there
+
+    return get_close_matches(name, names, 3, cutoff)
+
+
 def _missing(module: StubModule, name: str) -> str:
-    names = [each for each in vars(module)["__all__"] if not each.startswith("_")]
     if name.startswith("_"):
         return f"{module.__name__} has no {name}"
-    from difflib import get_close_matches  # noqa: PLC0415 - only on the way to an error
-
-    close = get_close_matches(name, names, 3, 0.6)
+    close = _close(name, list(vars(module)["__all__"]), 0.6)
     guess = f"; did you mean {' or '.join(close)}?" if close else "."
     return (
-        f"{module.__name__} has no {name}{guess} A tool whose name Python cannot spell is called by "
-        "invoke('its-name', {...}); search('words') finds the tools granted."
+        f"{module.__name__} has no {name}{guess} Granted: {listed(vars(module)['__tools__'])}. A tool "
+        "whose name Python cannot spell is called by invoke('its-name', {...}); search('words') finds it."
     )
-
-
-def _without_types(tree: ast.Module) -> ast.Module:
-    """Replace every top-level `if TYPE_CHECKING:` by its `else` part."""
-    body: list[ast.stmt] = []
-    for each in tree.body:
-        if isinstance(each, ast.If) and isinstance(each.test, ast.Name) and each.test.id == "TYPE_CHECKING":
-            body.extend(each.orelse)
-        else:
-            body.append(each)
-    return ast.Module(body=body, type_ignores=[])

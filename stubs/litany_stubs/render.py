@@ -132,15 +132,21 @@ def _body(stub: Stub) -> str:
     pairs = [f"{quote(each.name)}: {each.name}" for each in stub.parameters]
     if stub.more is not None:
         pairs.append(f"**{stub.more_name}")
-    tail = ", parse=True)" if stub.parses else ")"
-    line = f"    return _litany_call({quote(stub.name)}, {{{', '.join(pairs)}}}{tail}"
+    flags = _flags(stub)
+    tail = "".join(f", {each}" for each in flags)
+    line = f"    return _litany_call({quote(stub.name)}, {{{', '.join(pairs)}}}{tail})"
     if len(line) <= WIDTH:
         return line
     inner = "".join(f"            {each},\n" for each in pairs)
-    parse = "        parse=True,\n" if stub.parses else ""
+    more = "".join(f"        {each},\n" for each in flags)
     return (
-        f"    return _litany_call(\n        {quote(stub.name)},\n        {{\n{inner}        }},\n{parse}    )"
+        f"    return _litany_call(\n        {quote(stub.name)},\n        {{\n{inner}        }},\n{more}    )"
     )
+
+
+def _flags(stub: Stub) -> list[str]:
+    """What `client.call` and `client.as_async` are told of a tool besides its name and arguments."""
+    return ["parse=True"] * stub.parses + ["lax=True"] * stub.lax
 
 
 def _function_doc(stub: Stub) -> str:
@@ -185,9 +191,9 @@ def _aio(spelt: Sequence[Stub]) -> str:
         "    invoke = _litany_aio_invoke",
         "    fan_out = _litany_aio_fan_out",
     ]
-    for each in spelt:
-        parse = ", parse=True" if each.parses else ""
-        lines.append(f"    {each.name} = _litany_as_async({each.name}{parse})")
+    lines += [
+        f"    {each.name} = _litany_as_async({', '.join([each.name, *_flags(each)])})" for each in spelt
+    ]
     return "\n".join(lines)
 
 

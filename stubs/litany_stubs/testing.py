@@ -28,8 +28,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple, TypeAlias
 
-from litany_stubs.client import bind
+from litany_stubs.client import UNNAMED, bind
+from litany_stubs.compiling import call_of
+from litany_stubs.finding import listed
 from litany_stubs.module import CODE_NAME, MODULE_NAME, load_stubs
+from litany_stubs.names import is_parameter_name
 from litany_stubs.render import render
 from litany_stubs.values import to_json_value
 from litany_stubs.words import JSON, DoorError, Refusal, Reply, ToolDeclaration
@@ -117,6 +120,8 @@ class FakeDoor:
         self._declarations = tuple(declarations)
         self._answers: dict[str, list[Answerer]] = {}
         self._stubs: str | None = None
+        self._taken: dict[str, _Taken] = {}
+        self._granted: Sequence[str] | None = None
         self._lock = threading.Lock()
 
     def answers(self, name: str, *answers: Answerer) -> FakeDoor:
@@ -168,15 +173,19 @@ class FakeDoor:
 
     def module(self) -> ModuleType:
         """Return the `litany_tools` of this door's tools."""
-        if self._stubs is not None:
-            return load_stubs(self._stubs)
-        declared = {each.name for each in self._declarations}
-        open_tools = [
-            ToolDeclaration(name, "", {"type": "object", "additionalProperties": True})
-            for name in self._answers
-            if name not in declared
-        ]
-        return load_stubs(render([*self._declarations, *open_tools]))
+        text = self._stubs
+        if text is None:
+            declared = {each.name for each in self._declarations}
+            open_tools = [
+                ToolDeclaration(name, "", {"type": "object", "additionalProperties": True})
+                for name in self._answers
+                if name not in declared
+            ]
+            text = render([*self._declarations, *open_tools])
+        module = load_stubs(text)
+        self._taken = _read_taken(text)
+        self._granted = None if self._stubs is None else vars(module)["__tools__"]
+        return module
 
     def run(self, program: str | Path) -> Ran:
         """Run a program in this process with this door behind its `litany_tools`; top-level `await` works.
@@ -215,11 +224,48 @@ class FakeDoor:
         with self._lock:
             self.calls.append(Call(name, asked))
             waiting = self._answers.get(name)
-            if waiting is None:
-                known = ", ".join(sorted(self._answers)) or "nothing"
+            if waiting is None or (self._granted is not None and name not in self._granted):
+                known = (
+                    ", ".join(sorted(self._answers if self._granted is None else self._granted)) or "nothing"
+                )
                 return Canned(refusal(f"no tool {name} is granted; this door answers: {known}", gate="grant"))
+            if name in self._taken and (fault := self._taken[name].fault(name, asked)):
+                return Canned(refusal(fault, gate="schema"))
             chosen = waiting.pop(0) if len(waiting) > 1 else waiting[0]
         return _canned(chosen(asked) if callable(chosen) else chosen)
+
+
+class _Taken(NamedTuple):
+    """What the text of a stub module says that a tool takes."""
+
+    names: tuple[str, ...]
+    required: tuple[str, ...]
+    is_closed: bool
+
+    def fault(self, name: str, arguments: dict[str, Any]) -> str:
+        """Why a real door would not let a call through, as far as the names of its arguments tell; or ""."""
+        faults = [f"argument {each!r} is missing" for each in self.required if each not in arguments]
+        # A parameter that Python cannot spell is in no signature, and may be there all the same.
+        faults += [
+            f"argument {each!r} is not known"
+            for each in (arguments if self.is_closed else ())
+            if each not in self.names and (is_parameter_name(each) or each.endswith(UNNAMED))
+        ]
+        return f"{name}: {'; '.join(faults)}. It takes: {listed(self.names)}." if faults else ""
+
+
+def _read_taken(text: str) -> dict[str, _Taken]:
+    found = {}
+    for each in ast.parse(text).body:
+        if isinstance(each, ast.FunctionDef) and (call := call_of(each)) is not None:
+            takes = each.args
+            needed = zip(takes.kwonlyargs, takes.kw_defaults, strict=True)
+            found[each.name] = _Taken(
+                tuple(one.arg for one in takes.kwonlyargs),
+                tuple(one.arg for one, default in needed if default is None),
+                takes.kwarg is None and all(one.arg != "lax" for one in call.keywords),
+            )
+    return found
 
 
 def _canned(answer: Answer) -> Canned:

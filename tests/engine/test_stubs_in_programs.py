@@ -256,9 +256,10 @@ def test_search_finds_a_granted_tool_with_its_signature_and_makes_no_call(ws: Bl
 
 
 @pytest.mark.parametrize(
-    "line", ["litany_tools.eho(n=1)", "from litany_tools import eho", "from litany_tools import read, eho"]
+    "line",
+    ["getattr(litany_tools, 'eho')", "from litany_tools import eho", "from litany_tools import read, eho"],
 )
-def test_a_misspelt_tool_is_answered_with_the_nearest_and_no_call_is_made(
+def test_an_import_of_a_misspelt_tool_is_answered_with_the_nearest_and_no_call_is_made(
     ws: BlockingWorkspace, line: str
 ) -> None:
     end = run(ws, f"import litany_tools\n{line}\n")
@@ -270,9 +271,8 @@ def test_a_misspelt_tool_is_answered_with_the_nearest_and_no_call_is_made(
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        ("echo()", "missing 1 required keyword-only argument: 'n'"),
-        ("echo(1)", "takes 0 positional arguments"),
-        ("echo(n=1, m=2)", "unexpected keyword argument 'm'"),
+        ("echo(1)", "echo() takes its arguments by name; it takes n"),
+        ("echo(n=1, m=2)", "echo() got an unexpected argument 'm'; it takes n"),
         ("echo(n={1})", "echo.n is of type set"),
         ("invoke('echo', {'n': [0, float('nan')]})", "echo.n[1] is nan"),
     ],
@@ -283,3 +283,49 @@ def test_a_call_that_is_none_is_an_exception_and_never_reaches_the_door(
     end = run(ws, f"import litany_tools\nlitany_tools.{call}\n")
     assert said in end.stderr.decode()
     assert (end.exit_code, end.calls, calls_of(end)) == (1, (), {})
+
+
+@pytest.mark.parametrize(
+    ("call", "gate", "said"),
+    [
+        (
+            "bsh(command='ls')",
+            "grant",
+            "'bsh' is not granted to role 'default' (did you mean 'bash'?). Granted: ",
+        ),
+        ("nothing_like_it(1, 2, a=3)", "grant", "Granted: None, Result, a.b, aio, apply_patch"),
+        ("python(program='print(1)')", "depth", "programs do not nest"),
+        ("echo()", "schema", "argument 'n' is missing. echo takes: n (integer, required)."),
+        ("echo(n='1')", "schema", "argument 'n'"),
+        ("fetch(knd='empty')", "schema", "argument 'knd' is not known (did you mean 'kind'?)"),
+        ("fetch('empty')", "schema", "argument 'argument 1 without a name' is not known"),
+    ],
+)
+@pytest.mark.parametrize("where", ["litany_tools", "await litany_tools.aio"])
+def test_a_call_that_cannot_be_is_a_recorded_refusal_and_the_program_goes_on(
+    ws: BlockingWorkspace, where: str, call: str, gate: str, said: str
+) -> None:
+    end = run(
+        ws,
+        f"import litany_tools\nr = {where}.{call}\nprint(r.refusal.gate, r.refusal.reason)\nprint('went on')\n",
+    )
+    told, went_on = printed(end).splitlines()
+    assert went_on == "went on"
+    assert told.startswith(f"{gate} ")
+    assert said in told
+    (summary,) = end.calls
+    assert end.record is not None
+    record = json.loads((end.record.parent / summary.id / "output.json").read_text())
+    assert (record["outcome"], record["refusal"]["gate"]) == ("refused", gate)
+    assert record["refusal"]["reason"] == told.removeprefix(f"{gate} ")
+
+
+def test_a_program_may_ask_whether_a_tool_is_there(ws: BlockingWorkspace) -> None:
+    end = run(
+        ws,
+        "import litany_tools\n"
+        "print(hasattr(litany_tools, 'bsh'), hasattr(litany_tools.aio, 'bsh'), hasattr(litany_tools, 'bash'))\n"
+        "print(getattr(litany_tools, 'bsh', None), 'bsh' in dir(litany_tools))\n",
+    )
+    assert printed(end) == "False False True\nNone False\n"
+    assert end.calls == ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import operator
 import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -225,12 +226,83 @@ def test_a_cancelled_call_under_asyncio_is_cancelled(fake_door: FakeDoor, tools:
     asyncio.run(main())
 
 
-def test_asyncio_functions_take_what_the_others_take(fake_door: FakeDoor, tools: ModuleType) -> None:
-    fake_door.answers("echo", echo)
-    with pytest.raises(TypeError, match="missing the required argument 'n'"):
-        asyncio.run(tools.aio.echo())
-    with pytest.raises(TypeError, match="unexpected argument 'm'; it takes n"):
-        asyncio.run(tools.aio.echo(n=1, m=2))
+def test_asyncio_functions_are_told_as_the_others_are(tools: ModuleType) -> None:
     assert tools.aio.echo.__name__ == "echo"
     assert tools.aio.echo.__doc__ == tools.echo.__doc__
+
+
+SCHEMA: dict[str, Any] = ECHO.input_schema | {"additionalProperties": False}  # type: ignore[operator]
+WRONG = [
+    ({}, (), {}),
+    ({"n": 1, "m": 2}, (), {"n": 1, "m": 2}),
+    ({}, (1,), {"argument 1 without a name": 1}),
+    ({"n": 1}, (2, "x"), {"n": 1, "argument 1 without a name": 2, "argument 2 without a name": "x"}),
+]
+
+
+@pytest.mark.parametrize("under_asyncio", [False, True])
+@pytest.mark.parametrize(("given", "positional", "asked"), WRONG)
+def test_what_a_tool_does_not_take_is_asked_of_the_door_as_it_was_given(
+    fake_door: FakeDoor,
+    given: dict[str, Any],
+    positional: tuple[Any, ...],
+    asked: dict[str, Any],
+    under_asyncio: bool,
+) -> None:
+    fake_door.answers("echo", "")
+    tools = load_stubs(render([ToolDeclaration("echo", "Say it again.", SCHEMA)]))
+    call = (lambda *a, **k: asyncio.run(tools.aio.echo(*a, **k))) if under_asyncio else tools.echo
+    call(*positional, **given)
+    assert fake_door.calls == [("echo", asked)]
+
+
+@pytest.mark.parametrize("under_asyncio", [False, True])
+def test_a_misspelt_argument_that_the_schema_would_let_through_is_an_error_and_no_call(
+    fake_door: FakeDoor, tools: ModuleType, under_asyncio: bool
+) -> None:
+    call = (lambda *a, **k: asyncio.run(tools.aio.echo(*a, **k))) if under_asyncio else tools.echo
+    with pytest.raises(TypeError, match="unexpected argument 'm'; it takes n"):
+        call(n=1, m=2)
+    with pytest.raises(TypeError, match="takes its arguments by name; it takes n"):
+        call(1)
+    assert fake_door.calls == []
+    fake_door.answers("echo", "")
+    call()  # what is missing, the schema requires
+    assert fake_door.calls == [("echo", {})]
+
+
+@pytest.mark.parametrize("under_asyncio", [False, True])
+def test_a_tool_that_is_not_there_is_asked_of_the_door(
+    fake_door: FakeDoor, tools: ModuleType, under_asyncio: bool
+) -> None:
+    module = tools.aio if under_asyncio else tools
+    found = module.bash(command="ls")
+    found = asyncio.run(found) if under_asyncio else found
+    assert (found.refusal.gate, found.ok) == ("grant", False)
+    assert fake_door.calls == [("bash", {"command": "ls"})]
+    fan_out = tools.aio.fan_out if under_asyncio else tools.fan_out
+    several = fan_out(module.bash, [{"command": "a"}, {"command": "b"}])
+    several = asyncio.run(several) if under_asyncio else several
+    assert [each.refusal.gate for each in several] == ["grant"] * 2
+
+
+def test_to_whoever_only_asks_a_tool_that_is_not_there_is_not_there(
+    fake_door: FakeDoor, tools: ModuleType
+) -> None:
+    for module in (tools, tools.aio):
+        assert not hasattr(module, "bash")
+        assert getattr(module, "bash", None) is None
+        assert "bash" not in dir(module)
+        assert hasattr(module, "echo")
+        with pytest.raises(AttributeError, match="Granted: echo"):
+            operator.attrgetter("bash")(module)
+        for private in ("_bash", "__bash__", "__path__", "__wrapped__"):
+            with pytest.raises(AttributeError, match=f"has no {private}$"):
+                getattr(module, private)
+        with pytest.raises(AttributeError, match=r"has no _bash$"):
+            _ = module._bash
+    with pytest.raises(AttributeError, match="did you mean fan_out"):
+        _ = tools.fanout
+    with pytest.raises(AttributeError, match="did you mean Result"):
+        _ = tools.Results
     assert fake_door.calls == []
