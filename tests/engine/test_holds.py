@@ -274,7 +274,7 @@ def answered_by_the_command_line(workspace: Workspace, *arguments: str) -> CallE
 
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(run)
-                await wait_until(lambda: Holds(workspace.root).questions())
+                await wait_until(lambda: Holds(workspace.root).questions(), 60)
                 root = workspace.root
                 listed = await trio.to_thread.run_sync(lambda: litany("holds", cwd=root, state=root))
                 assert "call_1-1  note  its program waits" in listed.stdout
@@ -341,7 +341,7 @@ def test_a_host_that_is_killed_while_it_waits_leaves_a_refusal(workspace: Worksp
         str(tmp_path / "p.py"),
     ]
     with start(*command, cwd=tmp_path, state=tmp_path) as host:
-        trio.run(wait_until, lambda: Holds(workspace.root).questions())
+        trio.run(wait_until, lambda: Holds(workspace.root).questions(), 60)
         assert host.stderr is not None
         assert b"litany answer call_1-1 pass" in host.stderr.readline()
         os.kill(host.pid, signal.SIGKILL)
