@@ -38,6 +38,13 @@ TOOLS = {
         },
         "output_schema": {"type": "integer"},
     },
+    "nothing": {
+        "name": "nothing",
+        "description": "Find nothing.",
+        "command": [sys.executable, "-c", "print('null')"],
+        "input_schema": {"type": "object"},
+        "output_schema": {"type": "integer", "nullable": True},
+    },
     "raw-bytes": {
         "name": "raw-bytes",
         "description": "Bytes that are no text.",
@@ -56,7 +63,7 @@ def place(tmp_path: Path) -> Path:
         (root / "tools" / f"{name}.json").write_text(json.dumps(descriptor))
     (root / "litany.toml").write_text(
         '[tools]\ndescriptors = ["tools"]\n'
-        '[roles.default]\ngrant = ["python", "read_file", "word_count", "raw-bytes"]\n'
+        '[roles.default]\ngrant = ["python", "read_file", "word_count", "raw-bytes", "nothing"]\n'
     )
     (root / "agents/a/a.txt").write_text("one two\n")
     return root
@@ -82,7 +89,7 @@ def steps(place: Path) -> list[Path]:
         ("t.word_count()", 1, "parameter `text`"),
         ("t.word_count(text='a', txt='b')", 24, "word_count, argument txt:"),
         ("t.word_cuont(text='a')", 1, "`word_cuont`; did you mean word_count?"),
-        ("t.bash(command='true')", 1, "`bash`; the tools are: read_file, word_count"),
+        ("t.bash(command='true')", 1, "`bash`; the tools are: nothing, read_file, word_count"),
     ],
 )
 def test_check_names_the_tool_and_the_parameter_with_line_and_column_and_runs_nothing(
@@ -105,6 +112,11 @@ def test_check_lets_a_right_program_through(litany: Litany) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     ran = litany("run", "-", stdin=program)
     assert (ran.returncode, ran.stdout) == (0, "2\n"), ran.stderr
+
+
+def test_a_tool_may_answer_null_where_its_output_is_nullable(litany: Litany) -> None:
+    ran = litany("run", "-", stdin="import litany_tools\nprint(litany_tools.nothing().check().data)")
+    assert (ran.returncode, ran.stdout) == (0, "None\n"), ran.stderr
 
 
 # -- describe -------------------------------------------------------------------------------------------------
