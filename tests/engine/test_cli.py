@@ -253,7 +253,7 @@ def test_show_names_the_calls_of_a_step(litany: Litany) -> None:
 # -- bad input everywhere ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("command", [["invoke"], ["tool"], ["stubs"], ["show"], ["stop"]])
+@pytest.mark.parametrize("command", [["invoke"], ["tool", "bash"], ["show"], ["stop"], ["holds"]])
 def test_outside_a_workspace_a_command_says_how_to_name_one(
     litany: Litany, tmp_path: Path, command: list[str]
 ) -> None:

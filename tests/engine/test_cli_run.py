@@ -210,7 +210,7 @@ def test_tools_of_a_file_are_there_for_the_run(run: Run, place: Path) -> None:
     )
     program = "import litany_tools\nprint(litany_tools.double(number=21).data)"
     assert run("-", "--tools", "t.py", stdin=program).stdout == "42\n"
-    assert run("-", stdin=program).returncode == 1
+    assert run("-", stdin=program).stdout == "None\n"  # refused: it was there for one run
 
 
 def test_two_agents_are_told_apart_and_one_must_be_named(run: Run, place: Path) -> None:

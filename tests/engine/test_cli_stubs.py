@@ -286,3 +286,70 @@ def test_the_program_of_the_testing_example_runs_with_its_real_tools_too(tmp_pat
     assert (told["stdout"], told["stderr"], told["exit_code"]) == ("2 features, 1 fixes\n", "", 0)
     (notes,) = (tmp_path / "state").glob("litany/**/agents/*/NOTES.md")
     assert notes.read_text() == "## New\n- Add export\n- Add search\n\n## Fixed\n- Fix a crash\n"
+
+
+# -- tools of a file, and no workspace ------------------------------------------------------------------------
+
+SALUTE = """\
+from litany_engine import tool
+@tool
+def salute(name: str) -> str:
+    'Greet somebody.'
+    return f"hello {name}"
+"""
+
+
+@pytest.fixture
+def outside_any(tmp_path: Path) -> Litany:
+    folder = tmp_path / "outside"
+    folder.mkdir()
+    (folder / "tools.py").write_text(SALUTE)
+    (folder / "p.py").write_text("import litany_tools\nprint(litany_tools.salute(name='Ann').stdout)\n")
+    (folder / "wrong.py").write_text("import litany_tools\nprint(litany_tools.salute(nam='Ann').stdout)\n")
+    return partial(cli_kit.litany, cwd=folder, state=tmp_path / "state")
+
+
+def test_the_tools_of_a_file_are_there_for_every_command_that_tells_of_tools(
+    litany: Litany, place: Path, tmp_path: Path
+) -> None:
+    (place / "litany.toml").write_text("")
+    (tmp_path / "t.py").write_text(SALUTE)
+    tools = ("--tools", str(tmp_path / "t.py"))
+    right, wrong = (
+        f"import litany_tools\nprint(litany_tools.salute({n}='Ann').stdout)\n" for n in ("name", "nam")
+    )
+    assert litany("check", *tools, "-", stdin=right).returncode == 0
+    assert "salute" in litany("check", *tools, "-", stdin=wrong).stdout
+    assert "salute" in litany("check", "-", stdin=right).stdout
+    assert "def salute(" in litany("stubs", *tools).stdout
+    assert "salute(*, name: str)" in litany("describe", *tools).stdout
+    assert "Greet somebody" in litany("tool", *tools).stdout
+    done = litany("tool", "salute", *tools, "--input", '{"name": "Bo"}')
+    assert (done.returncode, done.stdout.strip()) == (0, "hello Bo")
+    assert "salute" not in litany("describe").stdout
+
+
+def test_outside_a_workspace_the_policy_is_checked_and_what_was_not_is_said(outside_any: Litany) -> None:
+    done = outside_any("check", "p.py")
+    assert (done.returncode, done.stdout) == (0, "")
+    assert "its calls of tools were not checked" in done.stderr
+    refused = outside_any("check", "-", stdin="import socket\n")
+    assert (refused.returncode, refused.stderr) == (126, "")
+    silent = outside_any("check", "-", stdin="print(1)\n")
+    assert (silent.returncode, silent.stderr) == (0, "")
+    checked = outside_any("check", "--tools", "tools.py", "p.py")
+    assert (checked.returncode, checked.stdout, checked.stderr) == (0, "", "")
+    assert outside_any("check", "--tools", "tools.py", "wrong.py").returncode == 126
+
+
+def test_outside_a_workspace_the_built_in_tools_are_told_of(outside_any: Litany, tmp_path: Path) -> None:
+    assert "def bash(" in outside_any("stubs").stdout
+    assert "bash(*, command: str" in outside_any("describe").stdout
+    assert "salute(" in outside_any("describe", "--tools", "tools.py").stdout
+    assert "bash" in outside_any("tool").stdout
+    wrote = outside_any("stubs", "-o", "lib")
+    assert wrote.stdout.splitlines()[-1] == f"export PYTHONPATH={tmp_path}/outside/lib"
+    named = outside_any("describe", "--agent", "a")
+    assert (named.returncode, named.stdout) == (125, "")
+    assert "--agent a" in named.stderr
+    assert not (tmp_path / "state").exists()

@@ -8,13 +8,14 @@ delivered. Without an argument this is done for every agent. Doing it twice chan
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from litany_engine.cli.common import (
     FAULTED,
     add_json,
+    add_tools,
     add_workspace,
+    given_tools,
     refuse_inside_a_call,
     say,
     the_workspace,
@@ -38,15 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What `litany advance` takes."""
     parser.add_argument("agent", metavar="AGENT", nargs="?", help="one agent (default: every one)")
     add_workspace(parser)
-    parser.add_argument(
-        "--tools",
-        "-t",
-        metavar="FILE.py",
-        type=Path,
-        action="append",
-        default=[],
-        help="a file of @tool functions, for calls that were held; may be given again",
-    )
+    add_tools(parser)
     add_json(parser, "one object for each agent, one a line")
 
 
@@ -54,12 +47,11 @@ def main(args: argparse.Namespace) -> int:
     """Advance, and say what was done."""
     import trio
 
-    from litany_engine.cli.tool_files import load_tools
     from litany_engine.plain_text import plain_lines
 
     refuse_inside_a_call("an agent is driven from outside")
     workspace = the_workspace(args)
-    tools = [each for path in args.tools for each in load_tools(path)]
+    tools = given_tools(args)
     agents = [args.agent] if args.agent else workspace.agents()
     failed = False
     for done, fault in trio.run(_advance, workspace, agents, tools):

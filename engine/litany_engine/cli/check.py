@@ -1,12 +1,13 @@
 """Say what is wrong with a program, without running it.
 
 What the language policy refuses, and, where the type checker of `litany[check]` is installed, the calls of
-tools that their declarations do not accept.
+tools that their declarations do not accept: the tools of the agent's workspace, and those of --tools.
 """
 
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,10 +16,10 @@ from litany_engine.cli.common import (
     CommandError,
     add_agent,
     add_json,
+    add_tools,
     add_workspace,
     given_workspace,
     read_stdin,
-    the_agent,
     the_toolset,
 )
 
@@ -33,6 +34,7 @@ EXAMPLE = """\
 example:
   litany check program.py
   program.py:3:1: import: …
+  litany check --tools tools.py program.py
 
 exit code: 0 when nothing is wrong, else 126
 """
@@ -43,6 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("program", metavar="PROGRAM.py|-", help="a file, or - for stdin")
     add_workspace(parser)
     add_agent(parser)
+    add_tools(parser)
     add_json(parser, "a list of objects {file, line, column, rule, message, hint}")
 
 
@@ -56,7 +59,7 @@ def main(args: argparse.Namespace) -> int:
     name = "<stdin>" if args.program == "-" else args.program
     source, text = _read(args.program, name, config.limits.source_bytes)
     found = [*check(source, name, config.modules)]
-    found = sorted(found) or [*_wrong_calls(text, workspace, the_agent(args))]
+    found = sorted(found) or [*_wrong_calls(text, workspace, args)]
     if args.json:
         keys = ("line", "column", "rule", "message", "hint")
         print(json.dumps([{"file": name} | {key: getattr(each, key) for key in keys} for each in found]))
@@ -77,18 +80,18 @@ def _read(program: str, name: str, limit: int) -> tuple[bytes, str]:
         raise CommandError(str(error), REFUSED) from error
 
 
-def _wrong_calls(program: str, workspace: Workspace | None, agent: str | None) -> Iterator[Violation]:
-    from litany_engine.toolset import toolset
+def _wrong_calls(program: str, workspace: Workspace | None, args: argparse.Namespace) -> Iterator[Violation]:
     from litany_runtime.policy import Violation
     from litany_stubs.typecheck import check_types, find_checker
 
+    unchecked = ""
     if find_checker() is None:
+        unchecked = "no type checker is installed (pip install 'litany[check]')"
+    elif workspace is None and not args.tools:
+        unchecked = "this is no workspace (name one with --workspace, or tools with --tools)"
+    if unchecked:
+        if "litany_tools" in program:
+            print(f"litany: its calls of tools were not checked: {unchecked}", file=sys.stderr)
         return
-    if workspace is None:
-        from litany_engine.builtins import BUILTIN_TOOLS
-
-        tools = toolset(BUILTIN_TOOLS)
-    else:
-        tools = the_toolset(workspace, agent)
-    for each in check_types(program, tools.stubs()):
+    for each in check_types(program, the_toolset(workspace, args).stubs()):
         yield Violation(each.line, each.column, "tools", each.message, "")

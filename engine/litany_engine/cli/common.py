@@ -12,6 +12,7 @@ from litany_engine.environment import AGENT_VARIABLE, CALL_VARIABLE, WORKSPACE_V
 if TYPE_CHECKING:
     import argparse
 
+    from litany_engine.calls import Tool
     from litany_engine.toolset import Toolset
     from litany_engine.workspace import Workspace
 
@@ -52,6 +53,30 @@ def add_workspace(parser: argparse.ArgumentParser) -> None:
 def add_agent(parser: argparse.ArgumentParser) -> None:
     """The option `--agent`."""
     parser.add_argument("--agent", "-a", metavar="ID", help="as which agent (default: the only one)")
+
+
+def add_tools(parser: argparse.ArgumentParser) -> None:
+    """The option `--tools`."""
+    parser.add_argument(
+        "--tools",
+        "-t",
+        metavar="FILE.py",
+        type=Path,
+        action="append",
+        default=[],
+        help="a Python file with more @tool functions, for this once; may be given again",
+    )
+
+
+def given_tools(args: argparse.Namespace) -> list[Tool]:
+    """The tools in the files that `--tools` names.
+
+    Raises:
+        CommandError: a file cannot be read, fails, or has no tool in it.
+    """
+    from litany_engine.cli.tool_files import load_tools
+
+    return [tool for path in args.tools for tool in load_tools(path)]
 
 
 def add_json(parser: argparse.ArgumentParser, what: str) -> None:
@@ -124,14 +149,27 @@ def read_stdin(max_bytes: int, what: str) -> bytes:
     return content
 
 
-def the_toolset(workspace: Workspace, agent: str | None) -> Toolset:
-    """What the door permits an agent at this moment."""
-    import trio
+def the_toolset(workspace: Workspace | None, args: argparse.Namespace) -> Toolset:
+    """What the door would permit an agent at this moment, with the tools of `--tools`.
 
-    from litany_engine.api import open_workspace
+    Args:
+        workspace: where the agent is; None for what every workspace has.
+        args: with the options of `add_agent` and `add_tools`.
 
-    async def ask() -> Toolset:
-        async with open_workspace(workspace) as ws:
-            return ws.toolset(agent)
+    Raises:
+        CommandError: an agent is named, and there is no workspace.
+        ToolsetError: two tools have one name.
+    """
+    from litany_engine.api import OpenWorkspace
+    from litany_engine.builtins import BUILTIN_TOOLS
+    from litany_engine.toolset import toolset
 
-    return trio.run(ask)
+    tools = given_tools(args)
+    if workspace is None:
+        if args.agent:
+            raise CommandError(
+                f"--agent {args.agent}: {Path.cwd()} is in no workspace; name one with --workspace"
+            )
+        return toolset([*BUILTIN_TOOLS, *tools])
+    # Not opened: nothing is called, so nobody needs to be able to stop it.
+    return OpenWorkspace(workspace, tools, None, (), None).toolset(the_agent(args))

@@ -1,13 +1,14 @@
 """Print what a model is told of the tools its programs may call: signatures, and a line on each.
 
-With a budget it is shortened to fit, and says what is missing and how a program finds it.
+With a budget it is shortened to fit, and says what is missing and how a program finds it. Outside a workspace
+it tells of the built-in tools.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from litany_engine.cli.common import add_agent, add_workspace, the_agent, the_toolset, the_workspace
+from litany_engine.cli.common import add_agent, add_tools, add_workspace, given_workspace, the_toolset
 
 if TYPE_CHECKING:
     import argparse
@@ -23,6 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--budget", "-b", metavar="CHARACTERS", type=int, help="the most it may take")
     add_workspace(parser)
     add_agent(parser)
+    add_tools(parser)
 
 
 def main(args: argparse.Namespace) -> int:
@@ -32,6 +34,6 @@ def main(args: argparse.Namespace) -> int:
 
     if args.budget is not None and args.budget < MIN_BUDGET_CHARS:
         raise CommandError(f"--budget must be at least {MIN_BUDGET_CHARS} characters, not {args.budget}")
-    declarations = the_toolset(the_workspace(args), the_agent(args)).declarations()
+    declarations = the_toolset(given_workspace(args), args).declarations()
     print(describe(declarations, args.budget), end="")
     return 0

@@ -26,10 +26,10 @@ from litany_engine.cli.common import (
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Sequence
 
     from litany_engine.api import OpenWorkspace
-    from litany_engine.calls import CallEnd
+    from litany_engine.calls import CallEnd, Tool
     from litany_engine.workspace import Workspace
 
 EXAMPLE = """\
@@ -96,7 +96,7 @@ def read_block(text: bytes) -> Block:
     return Block(block["name"], block.get("input", {}), block.get("id"))
 
 
-def make_call(workspace: Workspace, agent: str | None, block: Block) -> CallEnd:
+def make_call(workspace: Workspace, agent: str | None, block: Block, tools: Sequence[Tool] = ()) -> CallEnd:
     """Make one call as an agent, or as a part of the tool call that this process belongs to."""
     inside = calling_call()
 
@@ -105,10 +105,12 @@ def make_call(workspace: Workspace, agent: str | None, block: Block) -> CallEnd:
             return await ws.invoke(block.name, block.input, agent=agent, call_id=block.id)
         return await ws.invoke_inside(agent, inside, block.name, block.input, call_id=block.id)
 
-    return run_until_signal(workspace, call)
+    return run_until_signal(workspace, call, tools)
 
 
-def run_until_signal(workspace: Workspace, work: Callable[[OpenWorkspace], Awaitable[CallEnd]]) -> CallEnd:
+def run_until_signal(
+    workspace: Workspace, work: Callable[[OpenWorkspace], Awaitable[CallEnd]], tools: Sequence[Tool] = ()
+) -> CallEnd:
     """Open a workspace for one call, which SIGINT, SIGTERM and SIGHUP stop."""
     import trio
 
@@ -121,7 +123,7 @@ def run_until_signal(workspace: Workspace, work: Callable[[OpenWorkspace], Await
                 await ws.stop()
 
     async def main() -> CallEnd:
-        async with open_workspace(workspace) as ws, trio.open_nursery() as nursery:
+        async with open_workspace(workspace, tools=tools) as ws, trio.open_nursery() as nursery:
             await nursery.start(stop_on_signals, ws)
             end = await work(ws)
             nursery.cancel_scope.cancel()

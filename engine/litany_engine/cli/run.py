@@ -18,7 +18,9 @@ from litany_engine.cli.common import (
     CommandError,
     add_agent,
     add_json,
+    add_tools,
     add_workspace,
+    given_tools,
     given_workspace,
     read_stdin,
     refuse_inside_a_call,
@@ -53,15 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_agent(parser)
     parser.add_argument("--deadline", "-d", metavar="TIME", help="how long it may run, such as 30s or 5m")
     parser.add_argument("--memory", "-m", metavar="SIZE", help="what it may allocate, such as '512 MiB'")
-    parser.add_argument(
-        "--tools",
-        "-t",
-        metavar="FILE.py",
-        type=Path,
-        action="append",
-        default=[],
-        help="a Python file with more @tool functions, for this run; may be given again",
-    )
+    add_tools(parser)
     files = parser.add_mutually_exclusive_group()
     files.add_argument(
         "--files", metavar="DIR", type=Path, help="outside a workspace: copy this folder's files for the run"
@@ -83,7 +77,7 @@ def main(args: argparse.Namespace) -> int:
         )
     limits = _limits(workspace, memory)
     program = _program(args.program, limits)
-    tools = [tool for path in args.tools for tool in _load(path)]
+    tools = given_tools(args)
     if workspace is None:
         workspace = _make_workspace(args)
     return _run(workspace, program, tools, limits, args)
@@ -107,12 +101,6 @@ def _program(name: str, limits: Limits) -> str:
         return read_source(Path(name), limits.source_bytes)
     except SourceError as error:
         raise CommandError(str(error), REFUSED) from error
-
-
-def _load(path: Path) -> list[Tool]:
-    from litany_engine.cli.tool_files import load_tools
-
-    return load_tools(path)
 
 
 def _make_workspace(args: argparse.Namespace) -> Workspace:

@@ -1,12 +1,23 @@
-"""Write the `litany_tools` module that programs of an agent import: what it may call, as Python functions."""
+"""Write the `litany_tools` module that programs of an agent import: what it may call, as Python functions.
+
+Outside a workspace these are the built-in tools.
+"""
 
 from __future__ import annotations
 
 import shlex
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from litany_engine.cli.common import add_agent, add_workspace, the_agent, the_toolset, the_workspace
+from litany_engine.cli.common import (
+    add_agent,
+    add_tools,
+    add_workspace,
+    given_workspace,
+    the_agent,
+    the_toolset,
+)
 from litany_engine.environment import AGENT_VARIABLE, WORKSPACE_VARIABLE
 
 if TYPE_CHECKING:
@@ -26,22 +37,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_workspace(parser)
     add_agent(parser)
+    add_tools(parser)
 
 
 def main(args: argparse.Namespace) -> int:
     """Write it."""
-    workspace, agent = the_workspace(args), the_agent(args)
-    tools = the_toolset(workspace, agent)
+    workspace = given_workspace(args)
+    tools = the_toolset(workspace, args)
     if args.output is None:
         print(tools.stubs(), end="")
         return 0
     from litany_stubs.render import write_stubs
 
-    variables = {
-        "PYTHONPATH": args.output.absolute(),
-        WORKSPACE_VARIABLE: workspace.root,
-        AGENT_VARIABLE: workspace.agent(agent).id,
-    }
-    print(f"wrote {write_stubs(tools.declarations(), args.output)}; outside the sandbox it is imported with")
-    print("export", *(f"{name}={shlex.quote(str(value))}" for name, value in variables.items()))
+    print(f"wrote {write_stubs(tools.declarations(), args.output)}")
+    variables = {"PYTHONPATH": str(args.output.absolute())}
+    if workspace is None:
+        print("for an editor, a type checker and tests; to make calls, name a workspace with --workspace")
+    else:
+        print("outside the sandbox it is imported with")
+        variables |= {
+            WORKSPACE_VARIABLE: str(workspace.root),
+            AGENT_VARIABLE: workspace.agent(the_agent(args)).id,
+        }
+    if args.tools:
+        files = ", ".join(map(str, args.tools))
+        print(f"litany: calls of the tools of {files} are made by a host that has them", file=sys.stderr)
+    print("export", *(f"{name}={shlex.quote(value)}" for name, value in variables.items()))
     return 0

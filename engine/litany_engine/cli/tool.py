@@ -14,7 +14,10 @@ from litany_engine.cli.common import (
     REFUSED,
     CommandError,
     add_agent,
+    add_tools,
     add_workspace,
+    given_tools,
+    given_workspace,
     read_stdin,
     say,
     the_agent,
@@ -24,8 +27,6 @@ from litany_engine.cli.common import (
 
 if TYPE_CHECKING:
     import argparse
-
-    from litany_engine.workspace import Workspace
 
 EXAMPLE = """\
 example:
@@ -42,21 +43,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--describe", action="store_true", help="print its declaration instead of calling it")
     add_workspace(parser)
     add_agent(parser)
+    add_tools(parser)
 
 
 def main(args: argparse.Namespace) -> int:
     """Call it, describe it, or list all."""
     from litany_engine.cli.invoke import MAX_BLOCK_BYTES, Block, make_call
 
-    workspace, agent = the_workspace(args), the_agent(args)
     if args.name is None or args.describe:
-        return _describe(workspace, agent, args.name)
+        return _describe(args)
     text = read_stdin(MAX_BLOCK_BYTES, "the input") if args.input is None else args.input
     try:
         given = json.loads(text) if text.strip() else {}
     except (ValueError, RecursionError) as error:
         raise CommandError(f"the input of {args.name} is not JSON: {error}", REFUSED) from error
-    end = make_call(workspace, agent, Block(args.name, given, None))
+    end = make_call(the_workspace(args), the_agent(args), Block(args.name, given, None), given_tools(args))
     sys.stdout.buffer.write(end.stdout)
     sys.stdout.flush()
     sys.stderr.buffer.write(end.stderr)
@@ -68,8 +69,9 @@ def main(args: argparse.Namespace) -> int:
     return end.exit_code
 
 
-def _describe(workspace: Workspace, agent: str | None, name: str | None) -> int:
-    tools = the_toolset(workspace, agent).all_permitted(inner=False)
+def _describe(args: argparse.Namespace) -> int:
+    name: str | None = args.name
+    tools = the_toolset(given_workspace(args), args).all_permitted(inner=False)
     permitted = {tool.declaration.name: tool.declaration for tool in tools}
     if name is None:
         for each in permitted.values():
