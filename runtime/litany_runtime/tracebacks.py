@@ -56,7 +56,8 @@ def begin(program: str, source: bytes) -> None:
     global _program  # noqa: PLW0603 - one process, one program
     _program = program
     text = source.decode("utf-8", "replace")
-    linecache.cache[program] = (len(text), None, text.splitlines(keepends=True), program)
+    # A line ends where Python says, which is at a newline alone, and each has one, the last too.
+    linecache.cache[program] = (len(text), None, [f"{line}\n" for line in text.split("\n")], program)
 
 
 def _of_the_program(frames: Iterable[tuple[FrameType, Any]]) -> Iterator[tuple[FrameType, Any]]:

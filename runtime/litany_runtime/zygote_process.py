@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgpack
+import psutil
 import RestrictedPython
 import trio
 
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
 
 _START_S = 30.0
 """How long a zygote may take to import and confine itself; a loaded machine needs two seconds."""
+
+_END_S = 1.0
+"""How long a zygote may take to end by itself, with all its children; it needs milliseconds."""
 
 _LAST_WORDS_BYTES = 8192
 """How much of a dying process's stderr an error quotes."""
@@ -196,14 +200,27 @@ class Zygote:
         if self.dead:
             return
         self.dead = True
-        self._process.kill()
-        self._process.wait()
         self._control.close()
+        self._wait_for_the_end()
         if self._process.stderr is not None:
             self._process.stderr.close()
         for child in self._children.values():
             child.gone.set()
         self._children.clear()
+
+    def _wait_for_the_end(self) -> None:
+        """Return once the launcher is gone, and so everything under it.
+
+        The zygote ends because its socket did, the kernel ends its children before it, and the launcher waits
+        for it: nothing is left when the launcher is reaped. One that is killed instead is gone before them.
+        """
+        try:
+            self._process.wait(_END_S)
+        except subprocess.TimeoutExpired:
+            below = psutil.Process(self._process.pid).children(recursive=True)
+            self._process.kill()
+            self._process.wait()
+            psutil.wait_procs(below, _END_S)
 
     async def spawn(self, kind: Kind) -> Child:
         """Order a child and wait until it is warm.
