@@ -58,7 +58,8 @@ class Traits:
         terminal: a successful call, alone in its reply, may be the agent's last.
         read_only: it changes nothing.
         destructive: it cannot be undone.
-        concurrency_safe: it may run beside other calls.
+        concurrency_safe: it may run beside other calls. A tool that says nothing may: calls are only ever in
+            flight together because a program started them so. One that cannot bear company says False.
         barrier: calls before it end before it begins, calls after it wait for its end.
         provenance: None for a tool of this host.
     """
@@ -75,7 +76,7 @@ class Traits:
     terminal: bool = False
     read_only: Judge = False
     destructive: Judge = False
-    concurrency_safe: Judge = False
+    concurrency_safe: Judge = True
     barrier: bool = False
     provenance: Provenance | None = None
 

@@ -68,7 +68,7 @@ class _Descriptor(msgspec.Struct, forbid_unknown_fields=True):
     terminal: bool = False
     read_only: bool = False
     destructive: bool = False
-    concurrency_safe: bool = False
+    concurrency_safe: bool = True
     barrier: bool = False
 
 

@@ -1,7 +1,7 @@
 """In which order the inner calls of one call run, and how many at once.
 
-Calls take their place as they come out of the gates. Those that are safe beside others run at once, as many
-as there are slots; of the others one runs at a time, in their order; the two groups run side by side. A
+Calls take their place as they come out of the gates. Those whose tools bear company run at once, as many as
+there are slots; of the others one runs at a time, in their order; the two groups run side by side. A
 barrier waits for everything before it, and everything after it waits for its end, whatever that is.
 
 Slots belong to an agent, so that three programs of one agent together run no more calls than one may. Calls

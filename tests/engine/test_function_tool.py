@@ -556,11 +556,11 @@ def generator_free() -> None: ...
 
 
 def test_a_function_tool_says_what_the_schedule_goes_by() -> None:
-    @tool(traits=Traits(concurrency_safe=True))
+    @tool(traits=Traits(concurrency_safe=False))
     def f() -> None: ...
 
     @tool
     def g() -> None: ...
 
-    assert f.traits.is_concurrency_safe({})
-    assert not g.traits.is_concurrency_safe({})
+    assert not f.traits.is_concurrency_safe({})
+    assert g.traits.is_concurrency_safe({})

@@ -159,7 +159,8 @@ def together(place: Place, names: list[str], concurrency: int = 8) -> tuple[int,
     place.toolset = toolset(
         [
             Tool(ToolDeclaration("safe"), work, traits=Traits(concurrency_safe=True)),
-            Tool(ToolDeclaration("unsafe"), work),
+            Tool(ToolDeclaration("unsafe"), work, traits=Traits(concurrency_safe=False)),
+            Tool(ToolDeclaration("silent"), work),
             Tool(ToolDeclaration("many"), many),
         ]
     )
@@ -175,11 +176,15 @@ def test_inner_calls_of_safe_tools_run_beside_each_other_up_to_the_agents_limit(
     assert together(place, ["safe"] * 6)[0] == 6
 
 
+def test_inner_calls_of_a_tool_that_says_nothing_run_beside_each_other(place: Place) -> None:
+    assert together(place, ["silent"] * 6)[0] == 6
+
+
 def test_the_agents_limit_bounds_them(place: Place) -> None:
     assert together(place, ["safe"] * 6, concurrency=2)[0] == 2
 
 
-def test_inner_calls_of_other_tools_run_in_the_order_they_were_made(place: Place) -> None:
+def test_inner_calls_of_tools_that_cannot_bear_company_run_in_the_order_they_were_made(place: Place) -> None:
     assert together(place, ["unsafe"] * 3) == (1, ["T-1", "T-2", "T-3"])
 
 

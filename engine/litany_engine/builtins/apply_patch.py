@@ -323,6 +323,7 @@ APPLY_PATCH = Tool(
     DECLARATION,
     execute,
     traits=Traits(
+        concurrency_safe=False,  # two patches of one file are staged from what the other changes
         paths_of=_paths,
         permissions=frozenset({"file_read", "file_write"}),
         category="filesystem",
