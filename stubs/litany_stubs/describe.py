@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from litany_stubs.declared import Stub, read_stubs
 from litany_stubs.finding import find, first_line
-from litany_stubs.literals import comment, quote
+from litany_stubs.literals import quote, visible
 from litany_stubs.render import invoke_doc
 
 if TYPE_CHECKING:
@@ -26,13 +26,13 @@ Under asyncio: `from litany_tools import aio`, then `await aio.some_tool(...)`.
 
 
 def describe(declarations: Sequence[ToolDeclaration], budget_chars: int | None = None) -> str:
-    """Return the text to put into a prompt: signatures, one line on each tool, the types they name.
+    """Return the text to put into a prompt: signatures, what each tool says of itself, the types they name.
 
     Args:
         declarations: the toolset.
         budget_chars: the most characters it may take; None for no bound. When the whole does not fit, the
-            types go first, then the lines on the tools, then the signatures, then names; the text says what
-            is missing and how a program finds it.
+            types go first, then all but the first line on each tool, then that line, then the signatures,
+            then names; the text says what is missing and how a program finds it.
 
     Raises:
         ValueError: a budget below `MIN_BUDGET_CHARS`.
@@ -74,22 +74,37 @@ def shown(stub: Stub) -> str:
 
 def _whole(stubs: Sequence[Stub]) -> str:
     types = [each.text for stub in stubs for each in stub.definitions]
-    return _lines(stubs) + ("\n" + "\n\n".join(types) + "\n" if types else "")
+    return _entries(stubs, _words) + ("\n" + "\n\n".join(types) + "\n" if types else "")
 
 
 def _without_types(stubs: Sequence[Stub]) -> str:
-    return _lines(stubs) + "(Named types are left out; they are dicts and unions.)\n"
+    return _entries(stubs, _words) + "(Named types are left out; they are dicts and unions.)\n"
 
 
-def _lines(stubs: Sequence[Stub]) -> str:
+def _first_lines(stubs: Sequence[Stub]) -> str:
+    left_out = (
+        "(Of each tool the first line is shown, and no named types; "
+        "print(litany_tools.search('some_tool')) shows the rest of one.)\n"
+    )
+    return _entries(stubs, lambda each: [first_line(each.description)]) + left_out
+
+
+def _entries(stubs: Sequence[Stub], words: Callable[[Stub], list[str]]) -> str:
+    """Signatures and words on each; what a tool says stays behind its margin, line by line."""
     parts = [HEAD]
     for each in stubs:
         parts.append(shown(each))
-        if each.no_function is None:
-            parts.append(f"    {comment(first_line(each.description))}")
-        else:
-            parts += [f"    {comment(line)}" for line in invoke_doc(each).split("\n")]
+        parts += [f"    {visible(line)}".rstrip() for line in words(each)]
     return "\n".join(parts) + "\n"
+
+
+def _words(stub: Stub) -> list[str]:
+    """All that a tool says of itself and of its parameters."""
+    if stub.no_function is not None:
+        return invoke_doc(stub).split("\n")
+    said = stub.description.split("\n")
+    said += [f"- {each.name}: {each.about}" for each in stub.parameters if each.about]
+    return said + [f"- {quote(each.name)} (by invoke): {each.type}. {each.about}" for each in stub.unspelt]
 
 
 def _signatures(stubs: Sequence[Stub]) -> str:
@@ -115,4 +130,10 @@ def _some_names(stubs: Sequence[Stub], budget_chars: int) -> str:
     return head + ", ".join(kept) + tail if kept else head.removesuffix(" Some: ") + "\n"
 
 
-_LEVELS: tuple[Callable[[Sequence[Stub]], str], ...] = (_whole, _without_types, _signatures, _names)
+_LEVELS: tuple[Callable[[Sequence[Stub]], str], ...] = (
+    _whole,
+    _without_types,
+    _first_lines,
+    _signatures,
+    _names,
+)

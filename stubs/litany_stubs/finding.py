@@ -59,10 +59,12 @@ def find(words: str, entries: Sequence[tuple[str, str, str]], *, limit: int) -> 
         return f"No granted tool matches {words[:80]!r}. Granted: {granted}."
     ranked.sort(key=lambda each: each[:2])
     lines = []
-    for _, _, shown, text in ranked[:limit]:
+    for _, name, shown, text in ranked[:limit]:
         lines.append(shown)
-        first = first_line(text)
-        if first:
+        # Asked for by its name, or the only one that fits: this is the one, so all of it.
+        if name == words.strip() or len(ranked) == 1:
+            lines += [f"    {line}".rstrip() for line in text.strip().splitlines()]
+        elif first := first_line(text):
             lines.append(f"    {first}")
     if len(ranked) > limit:
         lines.append(f"... and {len(ranked) - limit} more; use more words or a larger limit.")
@@ -93,12 +95,14 @@ def more_of(code: CodeType) -> str | None:
 
 
 def first_line(text: str, limit: int = 160) -> str:
-    """Return the first line of `text` that has something on it, shortened to `limit` characters."""
-    for line in text.splitlines():
-        stripped = line.strip()
-        if stripped:
-            return stripped if len(stripped) <= limit else stripped[: limit - 3] + "..."
-    return ""
+    """Return the first line of `text`, of at most `limit` characters; "..." at its end says there is more."""
+    first, _, rest = text.strip().partition("\n")
+    first = first.rstrip()
+    if len(first) <= limit - 4:
+        return f"{first} ..." if rest.strip() else first
+    if len(first) <= limit and not rest.strip():
+        return first
+    return f"{first[: limit - 4].rpartition(' ')[0] or first[: limit - 4]} ..."
 
 
 def _split(text: str) -> list[str]:

@@ -56,7 +56,12 @@ def docstring(text: str, indent: str) -> str:
 
 def comment(text: str) -> str:
     """Return text as what may follow `# ` on one line."""
-    return "".join(char if char.isprintable() else _escape(char) for char in " ".join(text.split()))
+    return visible(" ".join(text.split()))
+
+
+def visible(line: str) -> str:
+    """Return one line with its spaces as they are, and what cannot be seen as escapes."""
+    return "".join(char if char.isprintable() else _escape(char) for char in line)
 
 
 def tidy(text: str) -> str:

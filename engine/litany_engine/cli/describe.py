@@ -1,4 +1,4 @@
-"""Print what a model is told of the tools its programs may call: signatures, and a line on each.
+"""Print what a model is told of the tools its programs may call: signatures, what each says of itself, types.
 
 With a budget it is shortened to fit, and says what is missing and how a program finds it. Outside a workspace
 it tells of the built-in tools.
