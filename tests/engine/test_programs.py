@@ -281,10 +281,10 @@ def test_a_program_finds_nothing_of_the_hosts_environment(
     monkeypatch.setenv("SECRET_OF_THE_HOST", "secret")
     end = agent.run("import os\nprint(os.environ)")
     assert end.outcome is Outcome.REFUSED
-    assert "program.py:2:7: import-name: os has no environ here" in (end.refusal or "")
-    assert "a program's environment is empty; pass values in the program text or through a tool" in (
-        end.refusal or ""
-    )
+    assert end.refusal is not None
+    assert "program.py:2:7: import-name: os has no environ here" in end.refusal.reason
+    hint = "a program's environment is empty; pass values in the program text or through a tool"
+    assert hint in end.refusal.reason
     end = agent.run("import os\ntry:\n    getattr(os, 'environ')\nexcept AttributeError as e:\n    print(e)")
     assert b"environment is empty" in end.stdout
 

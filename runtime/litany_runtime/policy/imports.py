@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from typing import TYPE_CHECKING
 
-from litany_runtime.policy.modules import MODULES, NAMES, SUBSTITUTES, TOOLS_MODULE
+from litany_runtime.policy.modules import MODULES, NAME_HINTS, NAMES, SUBSTITUTES, TOOLS_MODULE
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -46,4 +46,5 @@ def name_problem(module: str, name: str) -> tuple[str, str] | None:
         return None
     near = difflib.get_close_matches(name, names, NEAR_NAMES)
     hint = f"did you mean {' or '.join(near)}?" if near else f"it has: {', '.join(sorted(names))}"
+    hint = NAME_HINTS.get(f"{module}.{name}", hint)
     return f"{module} has no {name} here", hint

@@ -173,8 +173,8 @@ MODULES: dict[str, str] = {
         TextIOBase TextIOWrapper UnsupportedOperation open""",
     "os": """
         DirEntry F_OK O_RDONLY PathLike R_OK SEEK_CUR SEEK_END SEEK_SET W_OK X_OK access altsep chdir
-        chmod cpu_count curdir devnull environ error extsep fsdecode fsencode fspath get_terminal_size
-        getcwd getcwdb getenv getpid linesep link listdir lstat makedirs mkdir name pardir pathsep
+        chmod cpu_count curdir devnull error extsep fsdecode fsencode fspath get_terminal_size
+        getcwd getcwdb getpid linesep link listdir lstat makedirs mkdir name pardir pathsep
         readlink remove removedirs rename renames replace rmdir scandir sep stat stat_result strerror
         symlink truncate unlink urandom utime walk""",
     "os.path": """
@@ -335,6 +335,16 @@ SUBSTITUTES = {
     "xml.dom.minidom": "use xml.etree.ElementTree",
 }
 """Modules that programs ask for and do not get, and what to write instead."""
+
+
+ENVIRONMENT_HINT = "a program's environment is empty; pass values in the program text or through a tool"
+
+NAME_HINTS = {
+    f"os.{name}": ENVIRONMENT_HINT
+    for name in ("environ", "environb", "getenv", "getenvb", "putenv", "unsetenv")
+}
+"""Names that programs ask for and do not get, and what to write instead. Reading one is refused before the
+program runs, wherever the text shows whose name it is."""
 
 
 def exists(entry: str, version: tuple[int, ...] = sys.version_info[:2]) -> bool:

@@ -18,7 +18,7 @@ from litany_runtime.policy.modules import MODULES, NAMES
 from litany_runtime.policy.names import RESERVED_PREFIX
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     Place = tuple[ast.AST, str, int]
 
@@ -37,6 +37,8 @@ class NameUse:
 
     def __init__(self) -> None:
         self.bound: set[str] = set()
+        self.assigned: set[str] = set()
+        self._imports: dict[str, set[str]] = {}
         self.builtins_read: list[ast.Name] = []
         self.annotations_are_text = False
         self._top_level: frozenset[int] = frozenset()
@@ -56,6 +58,7 @@ class NameUse:
 
     def imported(self, statement: ast.Import | ast.ImportFrom, name: str, module: str) -> None:
         """An import statement binds `name` to `module` (or to a name that is no module)."""
+        self._imports.setdefault(name, set()).add(module)
         if id(statement) not in self._top_level or module not in MODULES:
             self.bound.add(name)
             return
@@ -79,6 +82,17 @@ class NameUse:
     def builtins_refused(self) -> Iterable[ast.Name]:
         """Reads of refused builtins that are not the program's own names."""
         return (n for n in self.builtins_read if n.id not in self.bound and n.id not in self._modules)
+
+    def reads_of(self, names: Collection[str]) -> Iterable[tuple[ast.Attribute, str, str]]:
+        """Reads of listed names (`os.environ`) on what can only be that module, with module and name."""
+        if self._star:
+            return
+        for node, _ in self._reads:
+            if isinstance(node.value, ast.Name) and node.value.id not in self.assigned:
+                modules = self._imports.get(node.value.id, set())
+                module = next(iter(modules)) if len(modules) == 1 else ""
+                if f"{module}.{node.attr}" in names:
+                    yield node, module, node.attr
 
     def fold(self) -> None:
         """Replace what can only be a library's name."""

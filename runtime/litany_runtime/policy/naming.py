@@ -10,6 +10,7 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from litany_runtime.policy import imports
+from litany_runtime.policy.modules import NAME_HINTS
 from litany_runtime.policy.names import (
     BINDABLE_DUNDERS,
     CALLS_REFUSED,
@@ -40,6 +41,7 @@ class NameRules(Walk):
         if name is None:
             return
         self.names.bound.add(name)
+        self.names.assigned.add(name)
         if name[0] == "_":
             self._judge(node, name, BINDABLE_DUNDERS, method=method)
 
@@ -168,6 +170,13 @@ class NameRules(Walk):
         if name[0] == "_":
             self._judge(alias, name, BINDABLE_DUNDERS)
         self.names.imported(node, name, module)
+
+    def refuse_unlisted(self) -> None:
+        """Once the whole program is known: names that are asked for often and that a module does not have."""
+        for node, module, name in self.names.reads_of(NAME_HINTS):
+            problem = imports.name_problem(module, name)
+            if problem:
+                self.refuse(node, "import-name", *problem)
 
     def refuse_builtins(self) -> None:
         """Once the whole program is known: refused builtins that are not names of its own."""

@@ -32,6 +32,7 @@ class Policy(AttributeRules):
         """Check and rewrite a whole program, in place."""
         self.walk(tree)
         self.refuse_builtins()
+        self.refuse_unlisted()
         if not self.found:
             self.names.fold()
 

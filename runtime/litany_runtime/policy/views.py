@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from litany_runtime.policy.imports import is_extra, module_problem, name_problem
-from litany_runtime.policy.modules import MODULES, TOOLS_MODULE, exists
+from litany_runtime.policy.modules import MODULES, NAME_HINTS, TOOLS_MODULE, exists
 from litany_runtime.policy.name_use import NEVER_FOLDED, folded
 
 if TYPE_CHECKING:
@@ -102,12 +102,26 @@ def build_views(stand_ins: Mapping[str, Any]) -> dict[str, ModuleType]:
                     f"modules.py lists {path}, which is a module; list it as a module of its own"
                 )
         names["__all__"] = sorted(n for n in names if n[0] != "_")
+        if any(path.startswith(f"{module}.") for path in NAME_HINTS):
+            names["__getattr__"] = _absent(module)
         parent, _, child = module.rpartition(".")
         if parent:
             views[parent].__dict__[child] = view
             views[parent].__dict__["__all__"].append(child)
         views[module] = view
     return views
+
+
+def _absent(module: str) -> Callable[[str], Any]:
+    """What a module says of a name it does not have, where the program's text did not tell."""
+
+    def absent(name: str) -> Any:
+        hint = NAME_HINTS.get(f"{module}.{name}")
+        raise AttributeError(
+            f"module {module!r} has no attribute {name!r}" + (f" here ({hint})" if hint else "")
+        )
+
+    return absent
 
 
 def folded_names(views: Mapping[str, ModuleType]) -> dict[str, Any]:
