@@ -6,7 +6,12 @@ mistake still meets it; and it cannot be removed. It knows the events it allows 
 
 Some events are right from the library and wrong from the program: `namedtuple` evaluates text, `eval` does.
 The calling frame tells them apart: a C function has no frame of its own, so a deputy written in C
-(`operator.attrgetter`, a class pattern, a format string) is seen as the program that called it.
+(`operator.attrgetter`, a class pattern, a format string) is seen as the function that called it.
+
+That function is not to be trusted for being the library's. A thread pool, a key function, a callback run what
+the program gave them: `pool.submit(descriptor.__get__, f)` reads an attribute in a frame of the pool's. So a
+frame of the library may do only what its own code says: read the attribute that its code names, open a
+descriptor if it is the very function that does.
 """
 
 from __future__ import annotations
@@ -20,7 +25,7 @@ from litany_runtime.policy.names import STORABLE_DUNDERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from types import CodeType
+    from types import CodeType, FrameType
 
     from litany_runtime.policy.files import FileRules
 
@@ -69,6 +74,9 @@ NO_FD = -1
 
 AF_UNIX = 1
 
+_HERE = globals()
+"""By these the hook knows its own frames."""
+
 
 class Auditor:
     """Judges audit events for one program.
@@ -78,8 +86,8 @@ class Auditor:
         evaluators: code of the functions that may run code made from text.
         program: the globals by which the program's frames are known.
         readers: globals of library modules that read their own files.
-        descriptor_openers: globals of library modules that open descriptors they made.
-        folder_walkers: globals of library modules that work relative to a folder's descriptor.
+        descriptor_openers: code of the library functions that open descriptors they made.
+        folder_walkers: code of the library functions that work relative to a folder's descriptor.
     """
 
     def __init__(
@@ -88,8 +96,8 @@ class Auditor:
         evaluators: frozenset[CodeType],
         program: dict[str, Any],
         readers: frozenset[int],
-        descriptor_openers: frozenset[int],
-        folder_walkers: frozenset[int],
+        descriptor_openers: frozenset[CodeType],
+        folder_walkers: frozenset[CodeType],
     ) -> None:
         self._files = files
         self._evaluators = evaluators
@@ -150,18 +158,27 @@ class Auditor:
         if sys._getframe(2).f_code not in self._evaluators:
             raise _refusal("exec")
 
+    def _says(self, frame: FrameType, *names: Any) -> bool:
+        """Whether a frame is a library's whose own code names what is done."""
+        if frame.f_globals is _HERE:
+            return True  # the next line
+        if frame.f_globals is self._program:
+            return False
+        code = frame.f_code
+        return any(name in code.co_names or name in code.co_consts for name in names)
+
     def _read_attribute(self, args: Any) -> None:
-        if sys._getframe(2).f_globals is self._program:
+        if not self._says(sys._getframe(2), args[1]):
             raise AttributeError(
                 f"{args[1]} is refused here: it leads into the interpreter (use public attributes)"
             )
 
     def _write_attribute(self, args: Any) -> None:
-        if args[1] not in STORABLE_DUNDERS and sys._getframe(2).f_globals is self._program:
+        if args[1] not in STORABLE_DUNDERS and not self._says(sys._getframe(2), args[1]):
             raise AttributeError(f"{args[1]} may not be set here (use public attributes)")
 
     def _new_function(self, args: Any) -> None:
-        if sys._getframe(2).f_globals is self._program:
+        if not self._says(sys._getframe(2), "FunctionType", "LambdaType"):
             raise _refusal("function.__new__")
 
     def _socket(self, args: Any) -> None:
@@ -171,7 +188,7 @@ class Auditor:
     def _open(self, args: Any) -> None:
         path, _, flags = args
         if type(path) is int:
-            if path > STDIO and id(sys._getframe(2).f_globals) not in self._openers:
+            if path > STDIO and sys._getframe(2).f_code not in self._openers:
                 raise PermissionError(f"descriptor {path} is not the program's own (open a path)")
             return
         if flags & WRITING:
@@ -183,7 +200,7 @@ class Auditor:
         """Whether a call is a library's walk through a folder it has open."""
         if type(path) is not int and all(d in {NO_FD, None} for d in descriptors):
             return False
-        if id(sys._getframe(3).f_globals) in self._walkers:
+        if sys._getframe(3).f_code in self._walkers:
             return True
         raise PermissionError("a descriptor cannot stand for a folder here (use its path)")
 

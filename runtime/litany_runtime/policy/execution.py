@@ -7,6 +7,7 @@ import difflib
 import importlib
 import io
 import os
+import shutil
 import sys
 import sysconfig
 import tempfile
@@ -100,8 +101,8 @@ def prepare(extra_modules: Sequence[str] = ()) -> Prepared:
             evaluators | {execute.__code__},
             main.__dict__,
             readers=_globals_of("linecache", "tokenize", "importlib._bootstrap_external", "zoneinfo._common"),
-            descriptor_openers=_globals_of("tempfile"),
-            folder_walkers=_globals_of("shutil"),
+            descriptor_openers=_code_of(tempfile, "TemporaryFile", "NamedTemporaryFile"),
+            folder_walkers=_code_of(shutil, "rmtree", "_rmtree_safe_fd", "_rmtree_safe_fd_step"),
         ),
     )
     state.prepared = prepared
@@ -166,6 +167,17 @@ LAZY_IMPORTS = (
 
 def _globals_of(*modules: str) -> frozenset[int]:
     return frozenset(id(vars(importlib.import_module(module))) for module in modules)
+
+
+def _code_of(module: ModuleType, *functions: str) -> frozenset[CodeType]:
+    """The code of a module's functions and of what is inside them; some exist in newer versions only."""
+    found: set[CodeType] = set()
+    pending = [vars(module)[name].__code__ for name in functions if name in vars(module)]
+    while pending:
+        code = pending.pop()
+        found.add(code)
+        pending.extend(constant for constant in code.co_consts if isinstance(constant, types.CodeType))
+    return frozenset(found)
 
 
 def _library_folders() -> tuple[str, ...]:
