@@ -10,9 +10,10 @@ import asyncio
 import builtins
 import io
 import types
+import typing
 from typing import TYPE_CHECKING, Any
 
-from litany_runtime.policy import ownership, private_names
+from litany_runtime.policy import copying, ownership, private_names
 from litany_runtime.policy.names import INNARDS, LOOKED_AT, PLAIN_ATTRIBUTES, RESERVED_PREFIX
 from litany_runtime.policy.refusals import ClassRefusedError
 
@@ -28,6 +29,8 @@ FORBIDDEN_BASES = frozenset({types.ModuleType, super, io.FileIO, asyncio.Selecto
 def build_class(body: Callable[..., Any], name: str, /, *bases: Any, **keywords: Any) -> Any:
     """What a class statement calls."""
     if bases:
+        for base in bases:
+            check_substitute(base)
         real = types.resolve_bases(bases)
         for base in real:
             check_base(base)
@@ -39,8 +42,26 @@ def build_class(body: Callable[..., Any], name: str, /, *bases: Any, **keywords:
     return adopt(_build_class(body, name, *bases, **keywords))
 
 
+def check_substitute(base: Any) -> None:
+    """Refuse an object in place of a base that the program could let name other bases the next time."""
+    if isinstance(base, type) or base is typing.NamedTuple or base is typing.TypedDict:
+        return
+    if "__mro_entries__" in copying.instance_dict(base) or ownership.is_own_class(type(base)):
+        raise ClassRefusedError(
+            f"a {type(base).__name__} object cannot be a base class (inherit from a class)"
+        )
+
+
+def _no_class(base: Any) -> ClassRefusedError:
+    return ClassRefusedError(f"a {type(base).__name__} object cannot be a base class (inherit from a class)")
+
+
 def check_base(base: Any) -> None:
     """Refuse a base whose subclass would be no ordinary class of the program."""
+    if not (isinstance(base, type) or base is ownership.facades.get(type)):
+        raise ClassRefusedError(
+            f"a {type(base).__name__} object cannot be a base class (inherit from a class)"
+        )
     if base is ownership.facades.get(type) or (isinstance(base, type) and issubclass(base, type)):
         raise ClassRefusedError("a metaclass cannot be defined (use a class decorator)")
     if base in FORBIDDEN_BASES or base in ownership.HIDDEN_TYPES:
@@ -70,6 +91,9 @@ def adopt(cls: Any) -> Any:
     names = ownership.class_dict(cls)
     if "__match_args__" in names:
         check_match_args(names["__match_args__"])
+    for name, value in names.items():
+        if private_names.is_dunder(name) and type(value) is types.MemberDescriptorType:
+            raise ClassRefusedError(f"__slots__ may not name {name} (choose another name)")
     pure = True
     for base in ownership.mro(cls)[1:]:
         if base is object or base in ownership.own:
@@ -77,8 +101,33 @@ def adopt(cls: Any) -> Any:
         if base in ownership.impure or _has_private_names(base):
             pure = False
             break
+    if not pure:
+        check_inherited(cls)
     (ownership.own if pure else ownership.impure).add(cls)
     return cls
+
+
+def check_inherited(cls: type) -> None:
+    """Refuse private names of a library base that come from beside the class's body.
+
+    A base of the program's own, an annotation that becomes a dataclass's field, a slot: each would steer the
+    library base's methods, or read what they keep.
+    """
+    foreign = ownership.foreign_names(cls)
+    for base in ownership.mro(cls):
+        if base is not cls and not ownership.is_own_class(base):
+            continue
+        names = ownership.class_dict(base)
+        written = {*names.get("__annotations__", ()), *names.get("__dataclass_fields__", ())}
+        if base is not cls:
+            ownership.mix(base, foreign)
+            written |= {name for name in names if name not in ownership.foreign_names(base)}
+        for name in sorted(written & foreign):
+            if not ownership.is_open(cls, name):
+                raise ClassRefusedError(
+                    f"{name} of {base.__name__} is private to a library base of {cls.__name__} "
+                    "(choose another name)"
+                )
 
 
 _looked: dict[type, bool] = {}

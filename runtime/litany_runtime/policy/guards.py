@@ -253,6 +253,19 @@ def _check_target(kind: type, name: str) -> None:
         raise refuse(name, "the object is not the program's own", "assign obj.attribute = value")
 
 
+_SLOTS = (types.MemberDescriptorType, types.GetSetDescriptorType)
+
+
+def _look_descriptor(obj: Any, name: str) -> Any:
+    """A library's slot reads its attribute of any object: `getattr` for one name, whatever the name."""
+    slot = super.__dict__["__self__"].__get__(obj) if type(obj) is super else obj
+    if isinstance(slot, _SLOTS) and not is_own_class(slot.__objclass__):
+        raise refuse(
+            name, "a library's slot reads and sets its attribute of any object", "name the attribute"
+        )
+    return getattr(obj, name)
+
+
 def _look_getattr_method(obj: Any, name: str) -> Any:
     """The program's own `__getattr__` only: a library's takes any name."""
     kind = super_class(obj) if type(obj) is super else type(obj)
@@ -280,6 +293,9 @@ _looks |= {
     "__getattr__": _look_getattr_method,
     "__class__": lambda obj, _: visible_type(type(obj)),
     "__init__": lambda obj, _: init(obj).__init__,
+    "__get__": _look_descriptor,
+    "__set__": _look_descriptor,
+    "__delete__": _look_descriptor,
 }
 
 

@@ -11,14 +11,20 @@ import ast
 import asyncio
 import builtins
 import collections
+import contextlib
 import dataclasses
 import enum
+import functools
 import importlib
 import logging
+import sys
+import tarfile
+import tempfile
+import types
 import typing
 from typing import TYPE_CHECKING, Any
 
-from litany_runtime.policy import guards, ownership
+from litany_runtime.policy import copying, guards, ownership
 from litany_runtime.policy.names import (
     BINDABLE_DUNDERS,
     INNARDS,
@@ -26,8 +32,8 @@ from litany_runtime.policy.names import (
     PLAIN_ATTRIBUTES,
     RESERVED_PREFIX,
 )
-from litany_runtime.policy.private_names import is_dunder
-from litany_runtime.policy.refusals import refuse
+from litany_runtime.policy.private_names import is_dunder, is_private
+from litany_runtime.policy.refusals import RefusedError, refuse
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,10 +49,15 @@ def mend(program_builtins: dict[str, Any]) -> frozenset[CodeType]:
     Returns:
         The code of the library functions that may run code made from text.
     """
-    _mend_attribute_functions(argparse)
-    _mend_attribute_functions(ast)
+    for module in (argparse, ast, tarfile, tempfile):
+        _mend_attribute_functions(module)
+    _mend_dataclass_reads()
+    copying.mend()
+    _mend_redirections()
+    _mend_cached_properties()
     _mend_dataclass_fields()
     _mend_enum_from_names()
+    _mend_enum_members()
     _mend_format_methods()
     _mend_event_loops()
     evaluate = _mend_annotations(program_builtins)
@@ -66,7 +77,7 @@ def _any(thing: Any) -> Any:
 
 
 def _mend_attribute_functions(module: Any) -> None:
-    """`argparse` and `ast` get and set attributes whose names the program chooses (`dest=`, `_fields`).
+    """Some modules get and set attributes whose names the program chooses (`dest=`, `_fields`, `OPEN_METH`).
 
     A module's globals come before the builtins, so the names mean these functions there from now on. The
     library's own private names stay within its reach.
@@ -98,6 +109,67 @@ def _mend_attribute_functions(module: Any) -> None:
     module.getattr, module.setattr, module.delattr = read, write, delete
 
 
+KEPT_ON_CLASSES = frozenset({"__dataclass_fields__", "__dataclass_params__"})
+"""What `dataclasses` keeps on the classes it made; an instance's own attribute must not answer for it."""
+
+
+def _mend_dataclass_reads() -> None:
+    """`replace` and `asdict` read the attributes that an object's fields name, whoever made the fields."""
+
+    def read(obj: Any, name: str, *default: Any) -> Any:
+        guards.check_name(name)
+        if name in KEPT_ON_CLASSES:
+            return builtins.getattr(obj if isinstance(obj, type) else type(obj), name, *default)
+        if is_private(name) or name in INNARDS or name in LOOKED_AT:
+            try:
+                return guards.read(obj, name)
+            except RefusedError:
+                raise
+            except AttributeError:
+                if not default:
+                    raise
+                return default[0]
+        return builtins.getattr(obj, name, *default)
+
+    _any(dataclasses).getattr = read
+
+
+def _mend_redirections() -> None:
+    """`redirect_stdout` sets the attribute of `sys` that its `_stream` names, whoever defined that."""
+    library = _any(contextlib)
+
+    def read(obj: Any, name: str, *default: Any) -> Any:
+        _check_stream(obj, name)
+        return builtins.getattr(obj, name, *default)
+
+    def write(obj: Any, name: str, value: Any, /) -> None:
+        _check_stream(obj, name)
+        builtins.setattr(obj, name, value)
+
+    library.getattr, library.setattr = read, write
+
+
+def _check_stream(obj: Any, name: Any) -> None:
+    if obj is sys and (type(name) is not str or name not in {"stdout", "stderr"}):
+        raise refuse(str(name), "a redirection is for a stream", "use redirect_stdout or redirect_stderr")
+
+
+def _mend_cached_properties() -> None:
+    """A cached property reads and writes an instance's dict at a name that anybody may set (`attrname`)."""
+    cls = _any(functools).cached_property
+    original = cls.__get__
+
+    def get(self: Any, instance: Any, owner: Any = None) -> Any:
+        if instance is not None:
+            name = self.attrname
+            guards.check_name(name) if name is not None else None
+            if not any(ownership.class_dict(c).get(name) is self for c in ownership.mro(type(instance))):
+                raise TypeError("a cached_property is read on objects of the class that defines it")
+        return original(self, instance, owner)
+
+    cls.__get__ = get
+
+
 def _mend_dataclass_fields() -> None:
     """`dataclass` writes field names into source text; `fields(C)[0].name = …` would write code there."""
     slot: Any = dataclasses.Field.__dict__["name"]
@@ -120,6 +192,8 @@ def _mend_dataclass_fields() -> None:
                 and not value.startswith(RESERVED_PREFIX)
             ):
                 raise ValueError("a field's name is an identifier of the program's own")
+            if getattr(self, "name", None) is not None and is_private(str(value)):
+                raise ValueError("a field cannot be given a private name later (name it so in its class)")
             slot.__set__(self, value)
 
     Field.__module__, Field.__qualname__ = "dataclasses", "Field"
@@ -146,6 +220,39 @@ def _mend_enum_from_names() -> None:
         return create(cls, class_name, names, *args, **kwargs)
 
     _any(enum.EnumMeta)._create_ = _create_
+
+
+def _mend_enum_members() -> None:
+    """A member is named, and made anew with `__init__`, whatever object the class's `__new__` returned."""
+    find = _any(enum.EnumMeta)._find_new_
+
+    def _find_new_(cls: Any, *args: Any) -> Any:
+        new, *rest = find(*args)
+        if _is_a_librarys_new(new):
+            return (new, *rest)
+
+        def new_member(enum_class: Any, *values: Any, **kwargs: Any) -> Any:
+            member = new(enum_class, *values, **kwargs)
+            if type(member) is not enum_class:
+                raise TypeError(
+                    f"__new__ of {enum_class.__name__} must return a member (object.__new__(cls))"
+                )
+            return member
+
+        new_member.__name__ = "__new__"
+        return (new_member, *rest)
+
+    _any(enum.EnumMeta)._find_new_ = classmethod(_find_new_)
+
+
+def _is_a_librarys_new(function: Any) -> bool:
+    if type(function) is types.BuiltinFunctionType:
+        return function.__name__ == "__new__" and isinstance(function.__self__, type)
+    return (
+        type(function) is types.FunctionType
+        and function.__name__ == "__new__"
+        and not ownership.is_own_function(function)
+    )
 
 
 def _mend_format_methods() -> None:

@@ -52,7 +52,7 @@ READABLE_NAMES = frozenset("__name__ __file__ __doc__ __debug__ __class__ __qual
 BINDABLE_DUNDERS = PROTOCOL_METHODS | HOOK_METHODS | CLASS_NAMES | MODULE_NAMES
 READABLE_DUNDERS = BINDABLE_DUNDERS | READABLE_NAMES
 
-PLAIN_ATTRIBUTES = (PROTOCOL_METHODS - {"__init__"}) | frozenset(
+PLAIN_ATTRIBUTES = (PROTOCOL_METHODS - {"__init__", "__get__", "__set__", "__delete__"}) | frozenset(
     """
     __name__ __qualname__ __doc__ __module__ __wrapped__ __version__ __author__ __all__
     __cause__ __context__ __suppress_context__ __traceback__ __notes__
@@ -65,7 +65,8 @@ PLAIN_ATTRIBUTES = (PROTOCOL_METHODS - {"__init__"}) | frozenset(
 
 LOOKED_AT_DUNDERS = frozenset(
     """
-    __annotations__ __bases__ __class__ __delattr__ __dict__ __getattr__ __init__ __mro__ __setattr__
+    __annotations__ __bases__ __class__ __delattr__ __delete__ __dict__ __get__ __getattr__ __init__ __mro__
+    __set__ __setattr__
     """.split()
 )
 """Dunder attributes whose object is looked at when the program runs."""

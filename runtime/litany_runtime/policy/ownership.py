@@ -113,6 +113,16 @@ def foreign_names(cls: type) -> frozenset[str]:
     return known
 
 
+mixed: dict[type, frozenset[str]] = {}
+"""Classes of the program that are a base of one with library bases → those bases' private names: set on the
+class, they would steer the library's methods in the subclass."""
+
+
+def mix(cls: type, names: frozenset[str]) -> None:
+    """Note that a class of the program is a base of one whose library bases have these private names."""
+    mixed[cls] = mixed.get(cls, frozenset()) | names
+
+
 def private(obj: Any, name: str) -> Any:
     """Return `obj` when the program may use its private attribute `name`.
 
@@ -132,6 +142,8 @@ def private(obj: Any, name: str) -> Any:
         if is_own_class(obj):
             if kind is not type and name in foreign_names(kind):  # its metaclass is a library's
                 raise refuse(name, f"it is private to the class of {obj.__name__}")
+            if name in mixed.get(obj, ()) and not is_open(obj, name) and name not in foreign_names(obj):
+                raise refuse(name, f"it is private to a library base of a subclass of {obj.__name__}")
             return _unless_foreign(obj, name, obj)
         if is_open(obj, name):
             return obj

@@ -6,21 +6,18 @@ import _string  # type: ignore[import-not-found] # typeshed has no stub of it
 import dataclasses
 import functools
 import operator
-import re
+import os
 import timeit
 import types
 import typing
 from typing import TYPE_CHECKING, Any
 
-from litany_runtime.policy import builtin_names, classes, database, guards, ownership
+from litany_runtime.policy import builtin_names, classes, copying, database, guards, ownership
 from litany_runtime.policy.names import BINDABLE_DUNDERS, INNARDS, LOOKED_AT, RESERVED_PREFIX
 from litany_runtime.policy.private_names import is_dunder, is_private
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
-
-environ: dict[str, str] = {}
-"""What a program sees of the environment: nothing, and what it sets itself."""
 
 
 def _is_plain(name: object) -> bool:
@@ -88,7 +85,14 @@ def update_wrapper(
     if ownership.is_own_class(type(wrapper)):  # an object of the program may have its own idea of being set
         wanted = [name for name in wanted if name in {"__name__", "__qualname__", "__doc__"}]
         updated = ()
-    return functools.update_wrapper(wrapper, wrapped, tuple(wanted), tuple(updated))
+    functools.update_wrapper(wrapper, wrapped, tuple(wanted), ())
+    if updated:
+        # A wrapped object's dict may hold what its library put there, `__self__` for one.
+        copied = copying.instance_dict(wrapped)
+        names = {k: v for k, v in copied.items() if type(k) is str and not is_dunder(k)}
+        names.pop("__wrapped__", None)
+        copying.instance_dict(wrapper).update(names)
+    return wrapper
 
 
 def wraps(
@@ -107,6 +111,8 @@ def dataclass(cls: Any = None, /, **options: Any) -> Any:
     def decorate(cls: Any) -> Any:
         if not (isinstance(cls, type) and ownership.is_own_class(cls)):
             raise TypeError("dataclass() decorates classes of the program only")
+        if cls in ownership.impure:
+            classes.check_inherited(cls)
         made: Any = dataclasses.dataclass(**options)(cls)
         names = ownership.class_dict(made).get("__match_args__", ())
         if any(is_private(name) for name in names):
@@ -247,19 +253,9 @@ def get_type_hints(obj: Any, globalns: Any = None, localns: Any = None, include_
 # -- the rest --------------------------------------------------------------------------------------
 
 
-def getenv(key: str, default: Any = None) -> Any:
-    """A value of the program's environment."""
-    return environ.get(key, default)
-
-
-_VARIABLE = re.compile(r"\$(\w+|\{[^}]*\})", re.ASCII)
-
-
 def expandvars(path: Any) -> Any:
-    """Expand $name and ${name} from the program's environment."""
-    if not isinstance(path, str):
-        return path
-    return _VARIABLE.sub(lambda m: environ.get(m[1].strip("{}"), m[0]), str.__add__("", path))
+    """Expand $name and ${name}: none is set, so the path stays as it is."""
+    return os.fspath(path)
 
 
 def time_it(
@@ -300,8 +296,6 @@ def stand_ins() -> dict[str, Any]:
         "typing.get_origin": get_origin,
         "typing.get_type_hints": get_type_hints,
         "io.open": builtin_names.open_,
-        "os.environ": environ,
-        "os.getenv": getenv,
         "os.path.expandvars": expandvars,
         "sqlite3.connect": database.connect,
         "sqlite3.Connection": database.Connection,

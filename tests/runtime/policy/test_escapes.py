@@ -8,21 +8,8 @@ from __future__ import annotations
 
 import pytest
 
+from policy_attacks import DESCRIPTORS, PREAMBLE, TOOLS
 from policy_runner import PolicyRunner
-
-PREAMBLE = """
-def escaped(*what): print("ESCAPED", *what)
-def victim(a=1): return a
-class Own:
-    def __init__(self): self.x = 1
-class Catch:
-    def __init__(self): self.got = []
-    def __setattr__(self, n, v):
-        if n != "got": self.got.append((n, v))
-        super().__setattr__(n, v)
-    def __add__(self, o): return o
-    __radd__ = __iadd__ = __add__
-"""
 
 WAYS = {
     "attrgetter": "import operator; escaped(operator.attrgetter('__globals__')(victim))",
@@ -154,7 +141,7 @@ WAYS = {
     "excepthook": "import sys; sys.excepthook = print; escaped()",
     "settrace": "import sys; sys.settrace(print); escaped()",
     "modules by sys": "import sys; escaped(sys.modules)",
-    "environment": "import os; os.environ and escaped(os.environ)",
+    "environment": "import os; escaped(getattr(os, 'environ'))",
     "environment expanded": "import os; os.path.expandvars('$PATH') != '$PATH' and escaped()",
     "own loop class": "import asyncio\nclass L(type(asyncio.new_event_loop())): pass\nescaped(L)",
     "module subclass": "import types\nclass M(types.ModuleType): pass\nescaped(M)",
@@ -162,23 +149,6 @@ WAYS = {
     "rmtree by descriptor": "import shutil; shutil.rmtree('x', dir_fd=51); escaped()",
     "swap by a thread": "import threading, pathlib\nshared = Own()\nstop = []\ndef swap():\n    global shared\n    while not stop: shared = Own(); shared = p\np = pathlib.PurePath('x')\nt = threading.Thread(target=swap, daemon=True); t.start()\nhits = 0\ndef look():\n    global hits\n    try:\n        shared._flavour; hits += 1\n    except AttributeError: pass\nfor _ in range(3000): look()\nstop.append(1); t.join()\nhits and escaped(hits)",
 }
-
-TOOLS = """
-import json
-_secret = {"token": 1}
-class Result:
-    ok = False
-def call(): return Result()
-__all__ = ["Result", "call"]
-"""
-
-
-DESCRIPTORS = """
-import os
-os.dup2(os.open("/dev/null", os.O_RDWR), 50)
-os.dup2(os.open("/", os.O_RDONLY), 51)
-"""
-"""Open in the child as its wire is: a descriptor of a file, and one of a folder, at known numbers."""
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -232,12 +202,12 @@ import json, math, logging, decimal, random, warnings, sys, os, string, types
 for f in (lambda: setattr(json, "dumps", None), lambda: setattr(math, "pi", 3), lambda: setattr(json.JSONEncoder, "encode", None)):
     try: f()
     except Exception: pass
-decimal.getcontext().prec = 3; random.seed(1); logging.basicConfig(level=10); sys.setrecursionlimit(77); os.environ["A"] = "1"
+decimal.getcontext().prec = 3; random.seed(1); logging.basicConfig(level=10); sys.setrecursionlimit(77)
 json.dumps.changed = True; sys.stdout = open("x", "w"); warnings.simplefilter("error"); sys.implementation.name = "vandal"
 """
     look = """
 import json, math, decimal, sys, os, logging
-print(json.dumps([1]), math.pi, decimal.getcontext().prec, sys.getrecursionlimit() > 100, os.environ, logging.getLogger().level, hasattr(json.dumps, "changed"), sys.implementation.name)
+print(json.dumps([1]), math.pi, decimal.getcontext().prec, sys.getrecursionlimit() > 100, logging.getLogger().level, hasattr(json.dumps, "changed"), sys.implementation.name)
 """
     before = policy.run(look).stdout
     assert policy.run(vandal).exit_code == 0
