@@ -6,7 +6,6 @@ References are never fetched: a schema that names another machine is a schema th
 
 from __future__ import annotations
 
-import difflib
 import json
 import math
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import jsonschema_rs
 import msgspec
 
+from litany_engine.near import near
 from litany_engine.nullable import accept_null
 from litany_runtime.limits import KIB, MIB
 from litany_stubs.values import to_json_value
@@ -73,7 +73,7 @@ class ArgumentCheck:
         told = "; ".join(faults[:MAX_FAULTS])
         if len(faults) > MAX_FAULTS:
             told += f"; and {len(faults) - MAX_FAULTS} more"
-        return f"{name}: {told}. {signature(self.declaration)}"
+        return f"{name}: {told}. {takes(self.declaration)}"
 
 
 def detach(arguments: object) -> tuple[JSON, str]:
@@ -125,7 +125,7 @@ def _is_plain(key: object, value: object) -> bool:
     )
 
 
-def signature(declaration: ToolDeclaration) -> str:
+def takes(declaration: ToolDeclaration) -> str:
     """One line that says what a tool takes: each argument, its type, and whether it is required."""
     properties = declaration.input_schema.get("properties")
     required = set(declaration.input_schema.get("required") or ())
@@ -141,12 +141,6 @@ def signature(declaration: ToolDeclaration) -> str:
         for name in names
     ]
     return f"{declaration.name} takes: {', '.join(parts)}."
-
-
-def near(name: str, known: Iterable[str]) -> str:
-    """` (did you mean "x"?)` when a known name is near, else nothing."""
-    close = difflib.get_close_matches(name, list(known), n=1)
-    return f" (did you mean {close[0]!r}?)" if close else ""
 
 
 def _faults(errors: Iterable[Any], arguments: Mapping[str, JSON], properties: Any) -> Iterable[str]:

@@ -6,7 +6,6 @@ file that is not understood whole is not used at all: a misspelt limit must not 
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
 import tomllib
@@ -16,6 +15,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 from litany_engine.budget_limits import Budgets
+from litany_engine.near import near
 from litany_engine.records import Durability
 from litany_engine.regular_file import FileFault, read_regular
 from litany_engine.rules import Action, Rule, Rules
@@ -269,8 +269,7 @@ class _Reader:
                 continue
             if key not in settings:
                 accepted = [*settings, *(more or ())]
-                near = difflib.get_close_matches(key, accepted, n=1)
-                hint = f"; did you mean {near[0]}" if near else ""
+                hint = near(key, accepted)
                 raise self.error((*above, key), f"is no setting{hint}; accepted here: {', '.join(accepted)}")
             try:
                 read[key] = settings[key].read(value)

@@ -15,9 +15,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from litany_engine.arguments import near
 from litany_engine.calls import ToolCall
 from litany_engine.ids import call_id_fault, inner_index
+from litany_engine.near import near
 from litany_engine.prepared import Prepared, fill
 from litany_engine.registry import State
 from litany_engine.rules import Action, Subject

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from litany_engine.command_patterns import CommandPattern
+from litany_engine.near import near
 from litany_engine.paths import PathPattern
 from litany_engine.rules import Action, Rule
 from litany_engine.setting_values import one_of, shown
@@ -62,9 +62,7 @@ class _Entry:
     def rule(self) -> Rule:
         for key in self.entry:
             if key not in KEYS:
-                near = difflib.get_close_matches(key, KEYS, n=1)
-                hint = f"; did you mean {near[0]}" if near else ""
-                self.fault(key, f"is no key of a rule{hint}; accepted: {', '.join(KEYS)}")
+                self.fault(key, f"is no key of a rule{near(key, KEYS)}; accepted: {', '.join(KEYS)}")
         if "action" not in self.entry:
             self.fault("action", 'is missing; write "allow", "deny" or "ask"')
         try:

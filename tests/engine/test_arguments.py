@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from litany_engine.arguments import ArgumentCheck, SchemaError, detach, near, signature
+from litany_engine.arguments import ArgumentCheck, SchemaError, detach, takes
+from litany_engine.near import near
 from litany_stubs.words import ToolDeclaration
 
 json_values = st.recursive(
@@ -175,4 +176,4 @@ def test_a_signature_reads_any_schema_that_validates() -> None:
         {"properties": {"a": True, "b": {"type": ["string", "null"]}}},
     ]
     for schema in schemas:
-        assert signature(ToolDeclaration("t", "", schema)).startswith("t takes")
+        assert takes(ToolDeclaration("t", "", schema)).startswith("t takes")

@@ -243,7 +243,7 @@ def test_a_ruling_names_the_line_of_its_rule_and_what_was_in_doubt() -> None:
 MISTAKES = [
     ('[[rules]]\ntool = "x"', 1, "rules: action", '"allow", "deny" or "ask"'),
     ('[[rules]]\naction = "permit"', 2, "rules: action", '"allow" or "deny" or "ask"'),
-    ('[[rules]]\naction = "deny"\ncomand = "rm **"', 3, "rules: comand", "did you mean command"),
+    ('[[rules]]\naction = "deny"\ncomand = "rm **"', 3, "rules: comand", "did you mean 'command'?"),
     ('[[rules]]\naction = "deny"\ncommand = "rm \'x"', 3, "rules: command", "split"),
     ('[[rules]]\naction = "deny"\ncommand = ""', 3, "rules: command", "not empty"),
     ('[[rules]]\naction = "deny"\npath = "../x"', 3, "rules: path", "'..'"),
