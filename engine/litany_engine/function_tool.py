@@ -50,14 +50,14 @@ class ToolContext:
     Attributes:
         agent: the calling agent's id.
         call_id: this call's id.
-        working_directory: the agent's; the process's own is somebody else's.
+        cwd: the agent's working directory; the process's own is somebody else's.
         deadline: absolute, on `time.monotonic()`; `math.inf` for none.
         report: `report(message, fraction=None)` tells progress to whoever watches; never raises.
     """
 
     agent: str
     call_id: str
-    working_directory: Path
+    cwd: Path
     deadline: float
     report: Callable[..., None]
     _ended: threading.Event = field(default_factory=threading.Event, repr=False)
@@ -202,7 +202,7 @@ def _tool_context(context: Context) -> ToolContext:
     return ToolContext(
         agent=context.agent,
         call_id=context.call_id,
-        working_directory=context.cwd,
+        cwd=context.cwd,
         deadline=math.inf if left == math.inf else time.monotonic() + left,
         report=context.report,
     )

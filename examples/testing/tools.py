@@ -18,7 +18,7 @@ def git_log(since: str) -> Capture:
 @tool
 def write_file(path: str, content: str, context: ToolContext) -> None:
     """Write a text file in the agent's working directory."""
-    target = (context.working_directory / path).resolve()
-    if not target.is_relative_to(context.working_directory.resolve()):
+    target = (context.cwd / path).resolve()
+    if not target.is_relative_to(context.cwd.resolve()):
         raise ValueError(f"{path} is outside the working directory")
     target.write_text(content)

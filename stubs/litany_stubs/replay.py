@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class RecordedCall:
+class AnsweredCall:
     """One inner call of a record.
 
     Attributes:
@@ -46,7 +46,7 @@ class Divergence:
 
     number: int
     asked: tuple[str, JSON] | None
-    expected: RecordedCall | None
+    expected: AnsweredCall | None
 
     def __str__(self) -> str:
         """Say it in a sentence."""
@@ -70,7 +70,7 @@ class ReplayDoor:
         divergence: the first call that differs, or None so far.
     """
 
-    def __init__(self, calls: Sequence[RecordedCall]) -> None:
+    def __init__(self, calls: Sequence[AnsweredCall]) -> None:
         """Take the record's calls, in the order of their ids."""
         self.divergence: Divergence | None = None
         self._left = list(calls)

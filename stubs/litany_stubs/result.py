@@ -199,6 +199,8 @@ class ToolError(RuntimeError):
         result: the result that was not ok.
     """
 
+    __module__ = "litany_tools"  # where a program has it from, and what its tracebacks say
+
     def __init__(self, result: Result[Any]) -> None:
         self.result = result
         if result.refusal is not None:

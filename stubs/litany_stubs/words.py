@@ -69,6 +69,8 @@ class Reply:
 class DoorError(RuntimeError):
     """The door cannot be reached: no answer will come. A failing tool is a `Result`, never this."""
 
+    __module__ = "litany_tools"  # where a program has it from, and what its tracebacks say
+
 
 class Door(Protocol):
     """What a stub module calls. The child's wire, `litany invoke` and the door in memory implement it."""

@@ -396,7 +396,7 @@ def test_a_function_may_ask_who_called(tmp_path: Path) -> None:
     context = context_in(tmp_path, report=lambda *args: reports.append(args))
     assert run_tool(f, {"n": 1}, context).exit_code == 0
     (who,) = seen
-    assert (who.agent, who.call_id, who.working_directory) == (AGENT, "call_1", context.cwd)
+    assert (who.agent, who.call_id, who.cwd) == (AGENT, "call_1", context.cwd)
     assert (who.deadline, who.remaining_s()) == (math.inf, math.inf)
     assert reports == [("half", 0.5)]
 

@@ -10,14 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from litany_stubs import client
-from litany_stubs.replay import Divergence, RecordedCall, ReplayDoor, difference, same
+from litany_stubs.replay import AnsweredCall, Divergence, ReplayDoor, difference, same
 from litany_stubs.testing import FakeDoor, failure, output
 from litany_stubs.words import DoorError
 
 RECORD = [
-    RecordedCall("read", {"path": "a", "limit": 5}, output("A")),
-    RecordedCall("read", {"path": "b"}, failure("no b")),
-    RecordedCall("write", {"path": "c", "text": "AB"}, output(b"\xff")),
+    AnsweredCall("read", {"path": "a", "limit": 5}, output("A")),
+    AnsweredCall("read", {"path": "b"}, failure("no b")),
+    AnsweredCall("write", {"path": "c", "text": "AB"}, output(b"\xff")),
 ]
 
 
@@ -29,7 +29,7 @@ def test_the_same_program_gets_the_same_answers() -> None:
 
 
 def test_equal_calls_are_answered_in_the_order_of_the_record() -> None:
-    door = ReplayDoor([RecordedCall("t", {}, output(str(n))) for n in range(3)])
+    door = ReplayDoor([AnsweredCall("t", {}, output(str(n))) for n in range(3)])
     assert [door.call("t", {}).stdout for _ in range(3)] == [b"0", b"1", b"2"]
 
 
@@ -79,7 +79,7 @@ def test_a_program_replays_under_its_stubs() -> None:
     program = "import litany_tools as t\nprint(t.read(n=1).stdout, t.read(n=2).stdout)"
     recorded = live.run(program)
     calls = [
-        RecordedCall(each.name, each.input, output(text))
+        AnsweredCall(each.name, each.input, output(text))
         for each, text in zip(live.calls, ["one", "two"], strict=True)
     ]
     again = ReplayDoor(calls)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import traceback
 from typing import Any
 
 import pytest
 
+from litany_stubs.render import render
 from litany_stubs.result import Result, ToolError
 from litany_stubs.testing import failure, output, refusal
 from litany_stubs.words import Reply
+from stubs_kit import declared
 
 
 def test_streams_are_split_and_text_and_bytes_are_both_there() -> None:
@@ -90,3 +93,14 @@ def test_a_repr_shows_what_is_there() -> None:
     assert repr(Result(refusal("no", gate="control"))) == "Result(exit_code=126, refusal=control: 'no')"
     assert repr(Result(Reply("killed", 137))) == "Result(exit_code=137, outcome=killed)"
     assert "16,000 bytes" in repr(Result(output("x" * 16_000)))
+
+
+def test_an_exception_has_the_name_that_a_program_knows_it_by() -> None:
+    space: dict[str, Any] = {"__name__": "litany_tools"}
+    exec(compile(render([declared("edit_file")]), "litany_tools.py", "exec"), space)
+    found = [each for each in space.values() if isinstance(each, type) and issubclass(each, BaseException)]
+    assert {each.__name__ for each in found} >= {"ToolError", "DoorError"}
+    for each in found:
+        assert f"{each.__module__}.{each.__qualname__}" == f"litany_tools.{each.__name__}"
+    shown = traceback.format_exception_only(ToolError(Result(Reply("failed", 2, stderr=b"why"))))
+    assert shown == ["litany_tools.ToolError: exit code 2: 'why'\n"]

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from litany_engine.recorded import CallNode
     from litany_engine.workspace import Workspace
     from litany_runtime.program import ProgramEnd
-    from litany_stubs.replay import RecordedCall, ReplayDoor
+    from litany_stubs.replay import AnsweredCall, ReplayDoor
 
 EXAMPLE = """\
 example:
@@ -83,14 +83,14 @@ def main(args: argparse.Namespace) -> int:
     return DIFFERENT if differences else 0
 
 
-def _recorded(node: CallNode) -> RecordedCall:
+def _recorded(node: CallNode) -> AnsweredCall:
     from litany_engine.python_act import reply_of
-    from litany_stubs.replay import RecordedCall
+    from litany_stubs.replay import AnsweredCall
     from litany_stubs.words import Reply
 
     call, end = node.call.call, node.call.end
     unknown = Reply("faulted", FAULTED, stderr=b"the record has no answer to this call\n")
-    return RecordedCall(call.name, call.input, unknown if end is None else reply_of(end))
+    return AnsweredCall(call.name, call.input, unknown if end is None else reply_of(end))
 
 
 def _run(
