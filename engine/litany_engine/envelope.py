@@ -54,7 +54,7 @@ def whole_envelope(end: CallEnd) -> bytes:
     """The envelope of a call with its streams whole, or the reason why it was not run."""
     if end.refusal is not None:
         return end.refusal.reason.encode()
-    return envelope(end.exit_code, end.stdout, _with_reason(end.stderr, end))
+    return envelope(end.exit_code, end.stdout, with_reason(end.stderr, end))
 
 
 def model_text(end: CallEnd, *, head_bytes: int = HEAD_BYTES, tail_bytes: int = TAIL_BYTES) -> str:
@@ -76,7 +76,7 @@ def model_text(end: CallEnd, *, head_bytes: int = HEAD_BYTES, tail_bytes: int = 
         address = None if end.record is None else address_in(end.record, name, head_bytes)
         streams.append(bounded(content, name, head_bytes, tail_bytes, address))
     stdout, stderr = streams
-    return envelope(end.exit_code, stdout, _with_reason(stderr, end)).decode("utf-8", "replace")
+    return envelope(end.exit_code, stdout, with_reason(stderr, end)).decode("utf-8", "replace")
 
 
 def bounded(
@@ -107,11 +107,17 @@ def bounded(
     return head + _own_line(head) + marker.encode() + b"]\n" + stream[len(stream) - tail_bytes :]
 
 
-def _with_reason(stderr: bytes, end: CallEnd) -> bytes:
-    """What ended a call that did not end by itself is said last, and is never cut."""
+def with_reason(stderr: bytes, end: CallEnd) -> bytes:
+    """A call's stderr, whole or shortened, with what ended a call that did not end by itself.
+
+    That is said last, and is never cut; once, when the tool has said it in its last line already.
+    """
     if not end.reason or end.outcome in {Outcome.COMPLETED, Outcome.FAILED}:
         return stderr
-    return stderr + _own_line(stderr) + f"{end.outcome}: {end.reason}\n".encode("utf-8", "backslashreplace")
+    reason = end.reason.encode("utf-8", "backslashreplace")
+    if stderr.rstrip(b"\n").endswith(reason):
+        return stderr
+    return stderr + _own_line(stderr) + f"{end.outcome}: ".encode() + reason + b"\n"
 
 
 def _own_line(before: bytes) -> bytes:

@@ -12,13 +12,11 @@ import trio
 from litany_engine.callers import Caller, Parent
 from litany_engine.calls import CallEnd, Capture, ToolCall
 from litany_runtime.deadline import Deadline
-from litany_runtime.outcome import EXIT_CODES, Outcome
+from litany_runtime.outcome import DEADLINE_PASSED, EXIT_CODES, STOP_RAISED, Outcome
 
 if TYPE_CHECKING:
     from litany_engine.budgets import Reservation
     from litany_engine.records import Record
-
-STOP_RAISED = "the stop flag was raised"
 
 
 class Running:
@@ -111,7 +109,7 @@ def cut_short(running: Running, capture: Capture | None = None) -> Capture:
     if running.stopped:
         outcome, reason = Outcome.STOPPED, running.stop_reason
     elif trio.current_time() >= running.deadline():
-        outcome, reason = Outcome.TIMED_OUT, "the deadline passed"
+        outcome, reason = Outcome.TIMED_OUT, DEADLINE_PASSED
     elif running.caller.parent is not None:
         outcome, reason = Outcome.STOPPED, f"call {running.caller.parent.id!r}, which made it, ended first"
     else:

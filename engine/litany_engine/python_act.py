@@ -14,6 +14,7 @@ import trio
 
 from litany_engine.calls import CallEnd, Capture, Context, Tool, ToolCall
 from litany_engine.definitions import Traits
+from litany_engine.envelope import with_reason
 from litany_engine.source import encode_source
 from litany_engine.units import parse_duration
 from litany_runtime.outcome import Outcome
@@ -113,10 +114,7 @@ def requested_deadline_s(arguments: JSON) -> float | None:
 
 def reply_of(end: CallEnd) -> Reply:
     """What a program gets for a call: whole streams, and in words what ended it if that was not the tool."""
-    stderr = end.stderr
-    if end.reason and end.reason.encode(errors="replace") not in stderr:
-        break_line = b"\n" if stderr and not stderr.endswith(b"\n") else b""
-        stderr += break_line + f"{end.outcome}: {end.reason}\n".encode(errors="replace")
+    stderr = with_reason(end.stderr, end)
     return Reply(end.outcome, end.exit_code, end.stdout, stderr, end.data, end.refusal)
 
 

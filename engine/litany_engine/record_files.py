@@ -1,7 +1,7 @@
 """The files of a record: how they are written, and what `output.json` holds.
 
-A stream is a text when its bytes are UTF-8, else `{"base64": …}`: whole either way, so that offsets into a
-stream mean bytes of what the tool wrote.
+A stream is a text when its bytes are UTF-8, else base64 with a key beside it that says so: whole either way,
+so that offsets into a stream mean bytes of what the tool wrote.
 """
 
 from __future__ import annotations
@@ -10,10 +10,11 @@ import contextlib
 import json
 import os
 import secrets
-from base64 import b64encode
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+
+from litany_stubs.reply_json import stream_fields
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -118,22 +119,14 @@ def _short(value: Any, error: Exception) -> Any:
     return value if isinstance(value, (str, int, float, type(None))) else f"not recorded: {error}"
 
 
-def stream(content: bytes) -> str | dict[str, str]:
-    """A stream as a record holds it."""
-    try:
-        return content.decode()
-    except UnicodeDecodeError:
-        return {"base64": b64encode(content).decode()}
-
-
 def output_of(end: CallEnd) -> dict[str, JSON]:
     """What `output.json` says of a call's end."""
     usage = end.usage
     return {
         "outcome": end.outcome,
         "exit_code": end.exit_code,
-        "stdout": stream(end.stdout),
-        "stderr": stream(end.stderr),
+        **stream_fields("stdout", end.stdout),
+        **stream_fields("stderr", end.stderr),
         "data": end.data,
         "refusal": end.refusal and {"gate": end.refusal.gate, "reason": end.refusal.reason},
         "reason": end.reason,

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-from base64 import b64decode
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TypeVar
@@ -18,6 +17,7 @@ import msgspec
 from litany_engine.calls import CallEnd, ToolCall
 from litany_engine.record_files import RecordError, encode, output_of, put_once
 from litany_runtime.outcome import EXIT_CODES, Outcome, Usage
+from litany_stubs.reply_json import decode_stream
 from litany_stubs.words import JSON, Refusal
 
 if TYPE_CHECKING:
@@ -71,17 +71,15 @@ class _Input(msgspec.Struct):
     parent: str | None = None
 
 
-class _Base64(msgspec.Struct):
-    base64: str
-
-
 class _Output(msgspec.Struct):
     outcome: Outcome
     exit_code: int
-    stdout: str | _Base64
-    stderr: str | _Base64
+    stdout: str
+    stderr: str
     started_at: datetime
     ended_at: datetime
+    stdout_encoding: str = "utf-8"
+    stderr_encoding: str = "utf-8"
     duration_s: float = 0.0
     data: JSON = None
     refusal: Refusal | None = None
@@ -114,8 +112,8 @@ def load_call(folder: Path) -> RecordedCall:
                 call=call,
                 outcome=output.outcome,
                 exit_code=output.exit_code,
-                stdout=_bytes(output.stdout),
-                stderr=_bytes(output.stderr),
+                stdout=decode_stream(output.stdout, output.stdout_encoding),
+                stderr=decode_stream(output.stderr, output.stderr_encoding),
                 data=output.data,
                 refusal=output.refusal,
                 reason=output.reason,
@@ -229,14 +227,6 @@ def _descends(parents: dict[str, str | None], start: str | None, ancestor: str) 
         seen.add(start)
         start = parents[start]
     return False
-
-
-def _bytes(stream: str | _Base64) -> bytes:
-    return (
-        stream.encode("utf-8", "surrogatepass")
-        if isinstance(stream, str)
-        else b64decode(stream.base64, validate=True)
-    )
 
 
 def _read(path: Path, shape: type[_T]) -> tuple[_T | None, str]:

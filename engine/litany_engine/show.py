@@ -11,10 +11,10 @@ import json
 from typing import TYPE_CHECKING
 
 from litany_engine.plain_text import plain
-from litany_engine.record_files import stream
 from litany_engine.recorded import CallNode, RecordedCall, call_tree, iter_calls, load_call
 from litany_engine.units import show_duration, show_size
 from litany_runtime.outcome import Outcome
+from litany_stubs.reply_json import stream_fields
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,8 +46,14 @@ def show_json(folder: Path) -> dict[str, JSON]:
         return {"agent": folder.parent.name, "step": folder.name, "path": str(folder), "calls": calls}
     node = _node(folder)
     end = node.call.end
-    streams = {"stdout": stream(end.stdout), "stderr": stream(end.stderr), "data": end.data} if end else {}
-    return {**_as_json(node), "input": node.call.call.input, **streams}
+    told = {**_as_json(node), "input": node.call.call.input}
+    if end is not None:
+        told |= {
+            **stream_fields("stdout", end.stdout),
+            **stream_fields("stderr", end.stderr),
+            "data": end.data,
+        }
+    return told
 
 
 def _is_step(folder: Path) -> bool:

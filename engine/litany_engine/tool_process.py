@@ -10,7 +10,7 @@ import trio
 from litany_engine.calls import Capture
 from litany_engine.environment import tool_environment
 from litany_engine.processes import ProcessEnd, ProcessError, run_process
-from litany_runtime.outcome import Outcome
+from litany_runtime.outcome import DEADLINE_PASSED, STOP_RAISED, Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -53,8 +53,8 @@ async def run_tool_process(
 def _outcome(end: ProcessEnd, deadline: float) -> tuple[Outcome | None, str]:
     if end.cancelled:
         if trio.current_time() >= deadline:
-            return Outcome.TIMED_OUT, "the deadline passed"
-        return Outcome.STOPPED, "the stop flag was raised"
+            return Outcome.TIMED_OUT, DEADLINE_PASSED
+        return Outcome.STOPPED, STOP_RAISED
     if end.signal is not None:
         return Outcome.KILLED, f"ended by signal {end.signal} ({signal.strsignal(end.signal)})"
     return None, ""

@@ -39,6 +39,11 @@ EXIT_CODES = {
 """The exit codes that an outcome fixes; `failed` and `killed` carry their own."""
 
 
+DEADLINE_PASSED = "the deadline passed"
+STOP_RAISED = "the stop flag was raised"
+"""The reasons of `timed_out` and `stopped`, where there is no more to say."""
+
+
 @dataclass(frozen=True, slots=True)
 class Usage:
     """What a program used, as the kernel and the supervisor saw it, never as the child claims.

@@ -27,7 +27,7 @@ import trio
 from litany_runtime import confine, wire
 from litany_runtime.deadline import Deadline
 from litany_runtime.limits import MIB, Limits
-from litany_runtime.outcome import EXIT_CODES, Outcome, Usage
+from litany_runtime.outcome import DEADLINE_PASSED, EXIT_CODES, STOP_RAISED, Outcome, Usage
 from litany_runtime.output import Kept
 from litany_runtime.program import ProgramEnd
 from litany_runtime.zygote_process import Child, Kind, Zygote, ZygoteError
@@ -504,7 +504,7 @@ class _Run:
         """Outcome, exit code and reason, by the first cause."""
         limits = self._limits
         if self._cause is not None:
-            reason = "the deadline passed" if self._cause is Outcome.TIMED_OUT else "the stop flag was raised"
+            reason = DEADLINE_PASSED if self._cause is Outcome.TIMED_OUT else STOP_RAISED
             return self._cause, EXIT_CODES[self._cause], reason
         if self._breach:
             return Outcome.KILLED, 128 + signal.SIGKILL, self._breach

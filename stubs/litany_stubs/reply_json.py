@@ -1,11 +1,11 @@
-r"""One reply as one line of JSON: what `litany invoke --json` prints and what a record holds.
+r"""One reply as one line of JSON, which is what `litany invoke --json` prints; and streams in any JSON.
 
-Streams are text when they are UTF-8 and base64 when they are not; the flag beside each says which. So a
-reader with `jq` sees the output, and no byte is lost.
+A stream is text when it is UTF-8, and else base64, which a key beside it says. So a reader with `jq` sees the
+output, and no byte is lost: in a reply, in a record and in everything else that has streams.
 
     {"outcome": "completed", "exit_code": 0,
-     "stdout": "hello\n", "stdout_encoding": "utf-8",
-     "stderr": "", "stderr_encoding": "utf-8",
+     "stdout": "hello\n",
+     "stderr": "/w==", "stderr_encoding": "base64",
      "data": null, "refusal": null}
 """
 
@@ -23,16 +23,16 @@ class ReplyFormatError(ValueError):
     """The text is no reply; the message says what is wrong with it."""
 
 
-def encode_stream(raw: bytes) -> tuple[str, str]:
-    """Return a stream as text and the name of its encoding, `utf-8` or `base64`."""
+def stream_fields(name: str, raw: bytes) -> dict[str, str]:
+    """Return the fields that hold a stream in a JSON object: its name, and `<name>_encoding` for base64."""
     try:
-        return raw.decode("utf-8"), "utf-8"
+        return {name: raw.decode("utf-8")}
     except UnicodeDecodeError:
-        return base64.b64encode(raw).decode("ascii"), "base64"
+        return {name: base64.b64encode(raw).decode("ascii"), f"{name}_encoding": "base64"}
 
 
 def decode_stream(text: str, encoding: str) -> bytes:
-    """Undo `encode_stream`.
+    """Undo `stream_fields`: of the text of a stream, and of its encoding, `utf-8` where nothing is said.
 
     Raises:
         ReplyFormatError: an encoding of another name, or text that is not in it.
@@ -49,16 +49,12 @@ def decode_stream(text: str, encoding: str) -> bytes:
 
 def reply_to_object(reply: Reply) -> dict[str, Any]:
     """Return a reply as a JSON object."""
-    stdout, stdout_encoding = encode_stream(reply.stdout)
-    stderr, stderr_encoding = encode_stream(reply.stderr)
     refusal = reply.refusal
     return {
         "outcome": str(reply.outcome),
         "exit_code": reply.exit_code,
-        "stdout": stdout,
-        "stdout_encoding": stdout_encoding,
-        "stderr": stderr,
-        "stderr_encoding": stderr_encoding,
+        **stream_fields("stdout", reply.stdout),
+        **stream_fields("stderr", reply.stderr),
         "data": reply.data,
         "refusal": None if refusal is None else {"gate": refusal.gate, "reason": refusal.reason},
     }
@@ -80,8 +76,8 @@ def reply_from_object(found: Any) -> Reply:
     return Reply(
         outcome=_take(found, "outcome", str),
         exit_code=_take(found, "exit_code", int),
-        stdout=decode_stream(_take(found, "stdout", str), _take(found, "stdout_encoding", str)),
-        stderr=decode_stream(_take(found, "stderr", str), _take(found, "stderr_encoding", str)),
+        stdout=_take_stream(found, "stdout"),
+        stderr=_take_stream(found, "stderr"),
         data=found.get("data"),
         refusal=refusal,
     )
@@ -111,6 +107,11 @@ def decode_reply(text: str | bytes) -> Reply:
 
 def _no_constant(name: str) -> Any:
     raise ReplyFormatError(f"{name} is no JSON value")
+
+
+def _take_stream(found: dict[str, Any], name: str) -> bytes:
+    key = f"{name}_encoding"
+    return decode_stream(_take(found, name, str), _take(found, key, str) if key in found else "utf-8")
 
 
 def _take(found: dict[str, Any], key: str, kind: type) -> Any:

@@ -14,6 +14,7 @@ import trio.testing
 from door_kit import Place, make_place, record_of
 from litany_engine.calls import CallEnd, ToolCall
 from litany_engine.door import Deadlines, Door
+from litany_engine.envelope import whole_envelope
 from litany_engine.python_act import Seat, python_tool, reply_of, requested_deadline_s
 from litany_engine.source import SourceError, decode_source, encode_source, read_source
 from litany_engine.toolset import toolset
@@ -300,3 +301,8 @@ def test_a_reason_is_told_once(place: Place) -> None:
     assert reply_of(end).stderr == b"faulted: why\n"
     assert reply_of(replace(end, stderr=b"x: why\n")).stderr == b"x: why\n"
     assert reply_of(replace(end, stderr=b"half")).stderr == b"half\nfaulted: why\n"
+    assert reply_of(replace(end, stderr=b"why not?\n")).stderr == b"why not?\nfaulted: why\n"
+    for each in (end, replace(end, stderr=b"half"), replace(end, outcome=Outcome.FAILED, stderr=b"x")):
+        assert whole_envelope(each).endswith(
+            reply_of(each).stderr
+        )  # the model and a program are told the same

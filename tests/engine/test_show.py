@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from litany_engine.calls import CallEnd, ToolCall
 from litany_engine.find_record import find_record
+from litany_engine.plain_text import plain
 from litany_engine.records import RecordError, Records, Step
-from litany_engine.show import plain, show_json, show_text
+from litany_engine.show import show_json, show_text
 from litany_runtime.outcome import Outcome, Usage
 from litany_stubs.words import Refusal
 
@@ -99,7 +100,7 @@ def test_a_step_as_json_is_a_tree_with_what_the_text_says(step: Step) -> None:
 def test_a_call_as_json_has_its_streams_whole(step: Step) -> None:
     shown = json.loads(json.dumps(show_json(leave(step, "L", stdout=b"a" * 9000, stderr=b"\xff", data=[1]))))
     assert shown["stdout"] == "a" * 9000
-    assert shown["stderr"] == {"base64": "/w=="}
+    assert (shown["stderr"], shown["stderr_encoding"]) == ("/w==", "base64")
     assert (shown["input"], shown["data"]) == ({"command": "ls"}, [1])
     assert "stdout" not in show_json(step.tools / "T-10")
 

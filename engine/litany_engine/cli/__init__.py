@@ -12,6 +12,8 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from litany_runtime.outcome import EXIT_CODES, Outcome
+
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
@@ -34,9 +36,6 @@ COMMANDS = {
 }
 """Every command and the line that `litany --help` shows for it."""
 
-FAULTED = 125
-REFUSED = 126
-STOPPED = 143
 PIPE_CLOSED = 128 + 13
 
 EXAMPLE = """\
@@ -65,7 +64,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return _command(arguments[0], arguments[1:])
     except KeyboardInterrupt:
-        return STOPPED
+        return EXIT_CODES[Outcome.STOPPED]
     except BrokenPipeError:
         # Whoever read our output has left: nothing more can be said to it, not even as the interpreter ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -131,5 +130,5 @@ def _complain(error: BaseException) -> int:
             raise error
         text = f"internal error: {type(error).__name__}: {text} (set LITANY_DEBUG=1 for the traceback)"
     say(text)
-    code = getattr(error, "exit_code", FAULTED)
-    return code if isinstance(code, int) else FAULTED
+    code = getattr(error, "exit_code", None)
+    return code if isinstance(code, int) else EXIT_CODES[Outcome.FAULTED]

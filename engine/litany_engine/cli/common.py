@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from litany_engine.environment import AGENT_VARIABLE, CALL_VARIABLE, WORKSPACE_VARIABLE
+from litany_runtime.outcome import EXIT_CODES, Outcome
 
 if TYPE_CHECKING:
     import argparse
 
+    import trio
+
+    from litany_engine.api import OpenWorkspace
     from litany_engine.calls import Tool
     from litany_engine.toolset import Toolset
     from litany_engine.workspace import Workspace
 
-FAULTED = 125
-REFUSED = 126
+FAULTED = EXIT_CODES[Outcome.FAULTED]
+REFUSED = EXIT_CODES[Outcome.REFUSED]
 
 
 class CommandError(RuntimeError):
@@ -147,6 +152,16 @@ def read_stdin(max_bytes: int, what: str) -> bytes:
     if len(content) > max_bytes:
         raise CommandError(f"{what} on stdin is larger than {max_bytes} bytes", REFUSED)
     return content
+
+
+async def stop_on_signals(ws: OpenWorkspace, task_status: trio.TaskStatus[None]) -> None:
+    """Raise the stop flag of everything at SIGINT, SIGTERM and SIGHUP, until cancelled."""
+    import trio
+
+    with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM, signal.SIGHUP) as signals:
+        task_status.started()
+        async for _ in signals:
+            await ws.stop()
 
 
 def the_toolset(workspace: Workspace | None, args: argparse.Namespace) -> Toolset:

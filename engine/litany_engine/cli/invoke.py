@@ -8,7 +8,6 @@ tool's call: same agent, same gates, and an id of the form `<call>-<k>`.
 from __future__ import annotations
 
 import json
-import signal
 import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -20,6 +19,7 @@ from litany_engine.cli.common import (
     add_workspace,
     calling_call,
     read_stdin,
+    stop_on_signals,
     the_agent,
     the_workspace,
 )
@@ -115,12 +115,6 @@ def run_until_signal(
     import trio
 
     from litany_engine.api import open_workspace
-
-    async def stop_on_signals(ws: OpenWorkspace, task_status: trio.TaskStatus[None]) -> None:
-        with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM, signal.SIGHUP) as signals:
-            task_status.started()
-            async for _ in signals:
-                await ws.stop()
 
     async def main() -> CallEnd:
         async with open_workspace(workspace, tools=tools) as ws, trio.open_nursery() as nursery:

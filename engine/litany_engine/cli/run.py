@@ -7,7 +7,6 @@ for the run, holding a copy of the files that git tracks under the current folde
 from __future__ import annotations
 
 import json
-import signal
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -25,6 +24,7 @@ from litany_engine.cli.common import (
     read_stdin,
     refuse_inside_a_call,
     say,
+    stop_on_signals,
 )
 from litany_engine.units import parse_duration, parse_size, show_duration
 
@@ -127,12 +127,6 @@ def _run(
     from litany_engine.api import OpenWorkspace, open_workspace
     from litany_engine.cli.terminal import LiveLine, Terminal
 
-    async def stop_on_signals(ws: OpenWorkspace, task_status: trio.TaskStatus[None]) -> None:
-        with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM, signal.SIGHUP) as signals:
-            task_status.started()
-            async for _ in signals:
-                await ws.stop()
-
     async def stop_when_unread(ws: OpenWorkspace, unread: trio.Event) -> None:
         await unread.wait()
         await ws.stop()
@@ -198,16 +192,14 @@ def last_lines(end: CallEnd) -> Iterator[str]:
 
 def as_object(end: CallEnd) -> dict[str, Any]:
     """The object of `--json`. A stream that is no UTF-8 is base64, and says so in a key of its own."""
-    from litany_stubs.reply_json import encode_stream
+    from litany_stubs.reply_json import stream_fields
 
-    stdout, stdout_encoding = encode_stream(end.stdout)
-    stderr, stderr_encoding = encode_stream(end.stderr)
     usage = end.usage
     told: dict[str, Any] = {
         "outcome": str(end.outcome),
         "exit_code": end.exit_code,
-        "stdout": stdout,
-        "stderr": stderr,
+        **stream_fields("stdout", end.stdout),
+        **stream_fields("stderr", end.stderr),
         "calls": [
             {
                 "id": each.id,
@@ -222,9 +214,6 @@ def as_object(end: CallEnd) -> dict[str, Any]:
         and {"cpu_s": usage.cpu_s, "peak_memory_bytes": usage.peak_memory_bytes, "calls": usage.calls},
         "record": str(end.record) if end.record else None,
     }
-    for key, encoding in (("stdout", stdout_encoding), ("stderr", stderr_encoding)):
-        if encoding != "utf-8":
-            told[f"{key}_encoding"] = encoding
     if end.refusal is not None:
         told["refusal"] = {"gate": end.refusal.gate, "reason": end.refusal.reason}
     if end.reason:
