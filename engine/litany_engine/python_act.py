@@ -16,7 +16,7 @@ from litany_engine.calls import CallEnd, Capture, Context, Tool, ToolCall
 from litany_engine.definitions import Traits
 from litany_engine.envelope import with_reason
 from litany_engine.source import encode_source
-from litany_engine.units import parse_duration
+from litany_engine.units import DURATION_PATTERN, DURATION_SHAPE, parse_deadline
 from litany_runtime.outcome import Outcome
 from litany_runtime.program import FilePolicy, Program
 from litany_stubs.words import Refusal, Reply, ToolDeclaration
@@ -32,9 +32,6 @@ if TYPE_CHECKING:
 PYTHON = "python"
 """The tool's name."""
 
-_NUMBER = r"[0-9]{1,15}(\.[0-9]{1,6})?"
-_DURATION = rf"^({_NUMBER}h)?({_NUMBER}m)?({_NUMBER}s)?({_NUMBER}ms)?$"
-
 DECLARATION = ToolDeclaration(
     name=PYTHON,
     description=(
@@ -48,11 +45,11 @@ DECLARATION = ToolDeclaration(
         "properties": {
             "program": {"type": "string", "description": "The program's source text."},
             "deadline": {
-                "description": 'How long it may run: seconds as a number, or text with a unit ("30s", "5m").',
+                "description": f"Seconds as a number, or {DURATION_SHAPE}: how long it may run.",
                 "type": ["number", "string"],
                 "exclusiveMinimum": 0,
-                "pattern": _DURATION,
-                "minLength": 2,
+                "pattern": DURATION_PATTERN,
+                "allOf": [{"pattern": "[1-9]"}],
             },
         },
         "required": ["program"],
@@ -109,7 +106,7 @@ def python_tool(seat: Callable[[str], Seat], supervisor: Callable[[], Awaitable[
 def requested_deadline_s(arguments: JSON) -> float | None:
     """The seconds that a checked input of `python` asks for, or None."""
     asked = arguments.get("deadline")
-    return parse_duration(asked) if isinstance(asked, str) else asked
+    return parse_deadline(asked) if isinstance(asked, str) else asked
 
 
 def reply_of(end: CallEnd) -> Reply:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from litany_engine.units import UnitError, parse_duration, parse_size
+from litany_engine.units import UnitError, parse_deadline, parse_size
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -82,10 +82,7 @@ def argv(value: JSON) -> tuple[str, ...]:
 
 def duration(value: JSON) -> float:
     """Read a duration above zero, in seconds."""
-    seconds = parse_duration(value)
-    if seconds <= 0:
-        raise UnitError(f"{shown(value)} is no time at all; write more than nothing")
-    return seconds
+    return parse_deadline(value)
 
 
 def whole_seconds(value: JSON) -> int:

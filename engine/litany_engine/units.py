@@ -15,10 +15,13 @@ _SECONDS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
 _BYTES = {"B": 1, "KiB": 1024, "MiB": 1024**2, "GiB": 1024**3}
 
 _NUMBER = r"[0-9]{1,15}(?:\.[0-9]{1,6})?"
-_DURATION = re.compile(
-    rf"(?:({_NUMBER})\s*h)?\s*(?:({_NUMBER})\s*m(?!s))?\s*(?:({_NUMBER})\s*s)?\s*(?:({_NUMBER})\s*ms)?",
-    re.ASCII,
+DURATION_PATTERN = (
+    rf"^ *(?:({_NUMBER}) *h *)?(?:({_NUMBER}) *m *)?(?:({_NUMBER}) *s *)?(?:({_NUMBER}) *ms *)?$"
 )
+"""The form of a duration, for a JSON Schema too: what a schema lets through is what is read here. An empty
+text has this form, so whoever uses it asks for a digit besides."""
+
+_DURATION = re.compile(DURATION_PATTERN, re.ASCII)
 _SIZE = re.compile(rf"({_NUMBER})\s*(B|KiB|MiB|GiB)", re.ASCII)
 
 
@@ -38,11 +41,26 @@ def parse_duration(text: object) -> float:
     Raises:
         UnitError: anything else.
     """
-    found = _DURATION.fullmatch(text.strip()) if isinstance(text, str) else None
+    found = _DURATION.fullmatch(text) if isinstance(text, str) else None
     if found is None or not any(found.groups()):
         raise UnitError(_complaint(text, DURATION_SHAPE))
     parts = zip(found.groups(), _SECONDS.values(), strict=True)
     return math.fsum(float(number) * seconds for number, seconds in parts if number)
+
+
+def parse_deadline(text: object) -> float:
+    """Read a duration above zero: a deadline of no time at all is a slip.
+
+    Returns:
+        Seconds.
+
+    Raises:
+        UnitError: it is no duration, or none.
+    """
+    seconds = parse_duration(text)
+    if seconds <= 0:
+        raise UnitError(f"{_shown(text)} is no time at all; write {DURATION_SHAPE}")
+    return seconds
 
 
 def parse_size(text: object) -> int:

@@ -115,6 +115,20 @@ def test_a_deadline_is_kept_and_nothing_is_left_running(place: Path, state: Path
     assert took < 3  # the call's own clock is in its record; this one has a process to end, too
 
 
+@pytest.mark.parametrize("deadline", ["5", "soon", "0s", ""])
+def test_a_deadline_that_is_none_is_one_line_and_nothing_runs(run: Run, place: Path, deadline: str) -> None:
+    done = run("--deadline", deadline, "-", stdin="print(1)")
+    assert (done.returncode, done.stdout) == (125, "")
+    assert done.stderr.startswith(f'litany: --deadline: "{deadline}" is ')
+    assert 'such as "500ms", "30s"' in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert list((place / "steps/a").iterdir()) == []
+
+
+def test_a_deadline_may_have_spaces(run: Run) -> None:
+    assert run("--deadline", "30 s", "-", stdin="print(1)").stdout == "1\n"
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_stops_a_program_which_cleans_up(place: Path, state: Path, number: int) -> None:
     with start("run", "-", cwd=place, state=state) as process:

@@ -225,7 +225,9 @@ def test_the_deadline_of_a_call_is_below_the_operators_maximum(
     assert trio.run(main, clock=trio.testing.MockClock()) == pytest.approx(effective)
 
 
-@pytest.mark.parametrize("deadline", ["soon", "5", "", "-1s", 0, -3, True, None, "5 parsecs"])
+@pytest.mark.parametrize(
+    "deadline", ["soon", "5", "", " ", "-1s", "0s", "0m 0.0s", "1s\n", 0, -3, True, None, "5 parsecs"]
+)
 def test_a_deadline_that_is_none_is_refused_by_the_schema(place: Place, deadline: Any) -> None:
     end = python(Bench(place, nothing), "x", deadline=deadline)
     assert end.refusal is not None
@@ -233,7 +235,9 @@ def test_a_deadline_that_is_none_is_refused_by_the_schema(place: Place, deadline
     assert "deadline" in end.refusal.reason
 
 
-@pytest.mark.parametrize("deadline", ["1h30m", "5m", "500ms", "1.5s", "1h2m3s4ms"])
+@pytest.mark.parametrize(
+    "deadline", ["1h30m", "5m", "500ms", "1.5s", "1h2m3s4ms", "1 s", " 2 m 3 s ", "0h1ms"]
+)
 def test_what_the_schema_lets_through_as_a_duration_is_one(deadline: str) -> None:
     seconds = requested_deadline_s({"program": "", "deadline": deadline})
     assert seconds is not None

@@ -4,7 +4,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from litany_engine.units import UnitError, parse_duration, parse_size, show_duration, show_size
+from litany_engine.arguments import ArgumentCheck
+from litany_engine.python_act import DECLARATION
+from litany_engine.units import (
+    UnitError,
+    parse_deadline,
+    parse_duration,
+    parse_size,
+    show_duration,
+    show_size,
+)
 
 
 @pytest.mark.parametrize(
@@ -26,11 +35,51 @@ def test_a_duration_is_read_in_seconds(text: str, seconds: float) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "30", "s", "1s1m", "1s 1s", "-1s", "1e3s", "1d", "infs", "nans", "١s", 30, 1.5, None, True, ["1s"]],
+    [
+        "",
+        " ",
+        "1s\n",
+        "\t1s",
+        "30",
+        "s",
+        "1s1m",
+        "1s 1s",
+        "-1s",
+        "1e3s",
+        "1d",
+        "infs",
+        "nans",
+        "١s",
+        30,
+        1.5,
+        None,
+        True,
+        ["1s"],
+    ],
 )
 def test_a_duration_without_its_unit_is_refused_with_what_to_write(text: str) -> None:
     with pytest.raises(UnitError, match='"30s"'):
         parse_duration(text)
+
+
+CHECK = ArgumentCheck(DECLARATION)
+
+
+@given(
+    st.one_of(
+        st.text("0123456789.hms \n", max_size=12),
+        st.from_regex(r" *([0-9]{1,3} *(h|m|s|ms) *){0,3}", fullmatch=True),
+    )
+)
+def test_the_command_line_and_the_schema_have_one_rule_for_deadlines(text: str) -> None:
+    accepted = CHECK.fault({"program": "", "deadline": text}) is None
+    try:
+        seconds = parse_deadline(text)
+    except UnitError:
+        assert not accepted
+    else:
+        assert accepted
+        assert seconds > 0
 
 
 @pytest.mark.parametrize(

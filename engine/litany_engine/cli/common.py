@@ -6,13 +6,14 @@ import os
 import signal
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from litany_engine.environment import AGENT_VARIABLE, CALL_VARIABLE, WORKSPACE_VARIABLE
 from litany_runtime.outcome import EXIT_CODES, Outcome
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Callable
 
     import trio
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from litany_engine.calls import Tool
     from litany_engine.toolset import Toolset
     from litany_engine.workspace import Workspace
+
+T = TypeVar("T")
 
 FAULTED = EXIT_CODES[Outcome.FAULTED]
 REFUSED = EXIT_CODES[Outcome.REFUSED]
@@ -87,6 +90,20 @@ def given_tools(args: argparse.Namespace) -> list[Tool]:
 def add_json(parser: argparse.ArgumentParser, what: str) -> None:
     """The option `--json`."""
     parser.add_argument("--json", action="store_true", help=f"print {what}")
+
+
+def read_option(option: str, read: Callable[[str], T], text: str) -> T:
+    """What an option's text means.
+
+    Raises:
+        CommandError: nothing; names the option.
+    """
+    from litany_engine.units import UnitError
+
+    try:
+        return read(text)
+    except UnitError as error:
+        raise CommandError(f"{option}: {error}") from error
 
 
 def given_workspace(args: argparse.Namespace) -> Workspace | None:

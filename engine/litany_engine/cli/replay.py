@@ -16,12 +16,13 @@ from litany_engine.cli.common import (
     CommandError,
     add_agent,
     add_workspace,
+    read_option,
     refuse_inside_a_call,
     say,
     the_agent,
     the_workspace,
 )
-from litany_engine.units import parse_duration
+from litany_engine.units import parse_deadline
 
 if TYPE_CHECKING:
     import argparse
@@ -59,7 +60,7 @@ def main(args: argparse.Namespace) -> int:
     from litany_stubs.replay import ReplayDoor
 
     refuse_inside_a_call("programs do not nest")
-    deadline_s = parse_duration(args.deadline)
+    deadline_s = read_option("--deadline", parse_deadline, args.deadline)
     workspace = the_workspace(args)
     folder = find_record(workspace.root / "steps", args.record, the_agent(args))
     is_step = folder.parent.name != "tools"

@@ -21,12 +21,13 @@ from litany_engine.cli.common import (
     add_workspace,
     given_tools,
     given_workspace,
+    read_option,
     read_stdin,
     refuse_inside_a_call,
     say,
     stop_on_signals,
 )
-from litany_engine.units import parse_duration, parse_size, show_duration
+from litany_engine.units import parse_deadline, parse_size, show_duration
 
 if TYPE_CHECKING:
     import argparse
@@ -68,8 +69,8 @@ def main(args: argparse.Namespace) -> int:
     """Run it."""
     refuse_inside_a_call("programs do not nest; make the calls directly")
     if args.deadline is not None:
-        parse_duration(args.deadline)
-    memory = None if args.memory is None else parse_size(args.memory)
+        read_option("--deadline", parse_deadline, args.deadline)
+    memory = None if args.memory is None else read_option("--memory", parse_size, args.memory)
     workspace = given_workspace(args)
     if workspace is not None and (args.files or args.no_files):
         raise CommandError(
