@@ -28,6 +28,7 @@ from litany_engine.toolset import Toolset, toolset
 from litany_engine.units import DURATION_SHAPE, UnitError, parse_duration
 from litany_engine.workspace import Workspace, open_workspace_at
 from litany_engine.workspace_tools import workspace_tools
+from litany_runtime.outcome import STOP_RAISED
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterable, Sequence
@@ -197,11 +198,12 @@ class OpenWorkspace:
             return Capture.failed(f"no tool {call.name!r} is here")
         return await tool.execute(call, context)
 
-    async def stop(self, selector: str | None = None) -> tuple[str, ...]:
+    async def stop(self, selector: str | None = None, *, reason: str = STOP_RAISED) -> tuple[str, ...]:
         """Raise the stop flag of what runs in this process and wait until its ends are recorded.
 
         Args:
             selector: an agent (its descendants are covered), a call's id or its record; None for everything.
+            reason: why, for the records.
 
         Returns:
             The ids of the outermost calls that were stopped.
@@ -211,8 +213,8 @@ class OpenWorkspace:
         """
         # Without a driver no window is open; one that is named stays asleep only if a driver marks it so.
         if self._driver is None and selector is None:
-            return await self._door.stop(selector)
-        return await self._drives().stop(selector)
+            return await self._door.stop(selector, reason=reason)
+        return await self._drives().stop(selector, reason=reason)
 
     async def window(self, agent: str | None, content: JSON, *, model: str = "model") -> Answers:
         """Take a reply of the agent's model into its transcript and answer the calls in it, in their order.

@@ -39,7 +39,7 @@ from litany_engine.gates import Admission, Hold, Verdict, id_form_fault
 from litany_engine.in_flight import Running, call_end, cut_short, faulted, told
 from litany_engine.judging import judge
 from litany_engine.records import ClaimRefused, RecordError
-from litany_runtime.outcome import EXIT_CODES, Outcome
+from litany_runtime.outcome import EXIT_CODES, STOP_RAISED, Outcome
 from litany_stubs.words import Refusal
 
 if TYPE_CHECKING:
@@ -161,12 +161,13 @@ class Door:
             capture = cut_short(running)
         return self._end(running, capture)
 
-    async def stop(self, selector: str | None = None) -> tuple[str, ...]:
+    async def stop(self, selector: str | None = None, *, reason: str = STOP_RAISED) -> tuple[str, ...]:
         """Raise the stop flag of running calls and wait until their ends are recorded.
 
         Args:
             selector: an agent (its descendants are covered), a call's id, or a call's record
                 (`steps/<agent>/<NNN>/tools/<id>`); None for everything.
+            reason: why, for the records.
 
         Returns:
             The ids of the calls whose flag was raised, outermost ones only: they end their inner calls.
@@ -176,7 +177,7 @@ class Door:
         """
         chosen = self._select(selector)
         for each in chosen:
-            each.stop()
+            each.stop(reason)
         for ending in [each.ending() for each in chosen]:  # before the first wait: others may end in it
             await ending.wait()
         return tuple(each.call.id for each in chosen)

@@ -30,6 +30,7 @@ from litany_engine.records import step_name, step_numbers
 from litany_engine.settlement import died, record_of
 from litany_engine.transcript import Transcript
 from litany_engine.window import HELD, STOPPED, Answers, Bounds, Flag, Window
+from litany_runtime.outcome import STOP_RAISED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -154,7 +155,7 @@ class Driver:
                     return replace(done, held=answers.reason)
             return await trio.to_thread.run_sync(self._deliver, agent, transcript, done)
 
-    async def stop(self, selector: str | None) -> tuple[str, ...]:
+    async def stop(self, selector: str | None, *, reason: str = STOP_RAISED) -> tuple[str, ...]:
         """Stop calls as `Door.stop` does, and the windows of the agents meant, until all is answered.
 
         Returns:
@@ -166,7 +167,7 @@ class Driver:
         chosen = [each for each in self._flags if selector is None or in_tree(each.agent, selector)]
         for each in chosen:
             each.raised = True
-        stopped = await self._door.stop(selector)
+        stopped = await self._door.stop(selector, reason=reason)
         for each in chosen:
             await each.ended.wait()
         await trio.to_thread.run_sync(self._mark_stopped, selector, [each.agent for each in chosen])

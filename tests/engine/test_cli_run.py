@@ -377,8 +377,131 @@ def test_a_reader_that_leaves_stops_the_program(place: Path, state: Path) -> Non
         process.stdin.close()
         process.stdout.read(10)
         process.stdout.close()
-        assert process.wait(20) == 143
-    assert json.loads((place / "steps/a/001/tools/call_1/output.json").read_text())["outcome"] == "stopped"
+        assert process.wait(20) == 141
+        assert process.stderr is not None
+        assert process.stderr.read() == b""
+    output = json.loads((place / "steps/a/001/tools/call_1/output.json").read_text())
+    assert (output["outcome"], output["reason"]) == ("stopped", "nobody reads its output any more")
+
+
+FULL = Path("/dev/full")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "program"),
+    [
+        (["run", "-"], "for k in range(10**6): print(k)"),
+        (["run", "-"], "print(1)"),
+        (["run", "--json", "-"], "print(1)"),
+        (["stubs"], ""),
+        (["show"], ""),
+        (["invoke"], '{"name": "bash", "input": {"command": "echo here"}}'),
+        (["tool", "bash"], '{"command": "echo here"}'),
+        (["check", "-"], "import socket"),
+        (["doctor"], ""),
+    ],
+)
+def test_an_output_that_cannot_be_written_is_one_line_and_a_fault(
+    run: Run, place: Path, state: Path, arguments: list[str], program: str
+) -> None:
+    run("-", stdin="print(1)")  # something to show
+    with FULL.open("wb") as full, start(*arguments, cwd=place, state=state, stdout=full) as process:
+        _, said = process.communicate(program.encode(), timeout=60)
+    assert process.returncode == 125
+    assert said.startswith(b"litany: the output cannot be written: No space left on device")
+    assert said.count(b"\n") == 1
+
+
+@pytest.mark.parametrize("arguments", [["stubs"], ["show", "--json"], ["describe"]])
+def test_a_reader_that_has_left_ends_a_command_quietly(
+    run: Run, place: Path, state: Path, arguments: list[str]
+) -> None:
+    run("-", stdin="print(1)")
+    reading, writing = os.pipe()
+    os.close(reading)
+    with start(*arguments, cwd=place, state=state, stdout=writing) as process:
+        os.close(writing)
+        _, said = process.communicate(timeout=60)
+    assert (process.returncode, said) == (141, b"")
+
+
+def test_a_closed_stdout_takes_nothing_of_anybody(place: Path, state: Path) -> None:
+    script = f"{' '.join(COMMAND)} run - >&- 2>said"
+    done = subprocess.run(
+        ["sh", "-c", script], check=False, input=b"print(1)", cwd=place, env=environment(state), timeout=60
+    )
+    assert done.returncode == 0
+    assert "completed (exit 0)" in (place / "said").read_text()
+
+
+NOISY = """\
+import os, subprocess, sys
+from litany_engine import tool
+print("at import")
+@tool
+def sync(n: int) -> int:
+    'Print in a thread.'
+    print("from sync")
+    subprocess.run(["echo", "from a process"], check=True)
+    os.write(1, b"from descriptor 1\\n")
+    return n
+@tool
+async def asynchronous(n: int) -> int:
+    'Print in a task.'
+    print("from async")
+    return n
+"""
+
+
+@pytest.mark.parametrize("json_wanted", [False, True])
+def test_what_tools_print_is_on_stderr_and_stdout_is_the_programs(
+    run: Run, place: Path, json_wanted: bool
+) -> None:
+    (place / "t.py").write_text(NOISY)
+    program = "import litany_tools\nprint(litany_tools.sync(n=1).data, litany_tools.asynchronous(n=2).data)\n"
+    done = run("--tools", "t.py", *(["--json"] if json_wanted else []), "-", stdin=program)
+    stdout = json.loads(done.stdout)["stdout"] if json_wanted else done.stdout
+    assert stdout == "1 2\n"
+    for said in ("at import", "from sync", "from async", "from a process", "from descriptor 1"):
+        assert said in done.stderr
+    one = litany("tool", "sync", "--tools", "t.py", "-i", '{"n": 3}', cwd=place, state=place.parent / "state")
+    assert one.stdout.strip() == "3"
+    assert "from a process" in one.stderr
+
+
+def test_letters_that_the_terminal_cannot_show_are_escapes(run: Run, place: Path, state: Path) -> None:
+    run("-", stdin="print('h\u00e9 \u2713')")
+    ascii_only = partial(litany, cwd=place, state=state, env={"PYTHONIOENCODING": "ascii"})
+    shown = ascii_only("show", "call_1")
+    assert (shown.returncode, shown.stderr) == (0, "")
+    assert "h\\xe9 \\u2713" in shown.stdout
+    assert json.loads(ascii_only("show", "call_1", "--json").stdout)["stdout"] == "h\u00e9 \u2713\n"
+
+
+def test_a_folder_that_is_gone_is_said(place: Path, state: Path, tmp_path: Path) -> None:
+    (tmp_path / "gone").mkdir()
+    for command in ("show", "run x.py", "init", "doctor"):
+        done = subprocess.run(
+            ["sh", "-c", f"rmdir ../gone; exec {' '.join(COMMAND)} {command}"],
+            check=False, capture_output=True, text=True, cwd=tmp_path / "gone", env=environment(state), timeout=60,
+        )  # fmt: skip
+        (tmp_path / "gone").mkdir()
+        assert done.returncode == 125
+        assert done.stderr == "litany: the current folder is gone; go to another one (cd) and try again\n"
+
+
+def test_a_file_that_may_not_be_read_is_a_line_with_its_name(run: Run, place: Path, state: Path) -> None:
+    run("-", stdin="print(1)")
+    (place / "steps/a/001").chmod(0)
+    done = subprocess.run(
+        [sys.executable, "-c", LIKE_ANYBODY, *COMMAND[1:], "show", "1"],
+        check=False, capture_output=True, text=True, cwd=place, env=environment(state), timeout=60,
+    )  # fmt: skip
+    (place / "steps/a/001").chmod(0o700)
+    assert done.returncode == 125
+    assert "internal error" not in done.stderr
+    assert "Permission denied" in done.stderr
+    assert f"{place}/steps/a/001" in done.stderr
 
 
 def test_on_a_terminal_a_live_line_shows_calls_in_flight_and_leaves_no_trace(

@@ -61,14 +61,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     if not arguments or arguments[0] not in COMMANDS:
         return _overview(arguments)
+    from litany_engine.cli.streams import OutputClosedError, own_stdout
+
     try:
-        return _command(arguments[0], arguments[1:])
+        with own_stdout():
+            return _command(arguments[0], arguments[1:])
     except KeyboardInterrupt:
         return EXIT_CODES[Outcome.STOPPED]
-    except BrokenPipeError:
-        # Whoever read our output has left: nothing more can be said to it, not even as the interpreter ends.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return PIPE_CLOSED
+    except OutputClosedError:
+        return PIPE_CLOSED  # as a shell's own tools end, which say nothing either
     except Exception as error:  # noqa: BLE001  the last place where an error can become a line
         return _complain(_innermost(error))
 
@@ -128,7 +129,21 @@ def _complain(error: BaseException) -> int:
     if not type(error).__module__.startswith("litany_"):
         if os.environ.get("LITANY_DEBUG"):
             raise error
-        text = f"internal error: {type(error).__name__}: {text} (set LITANY_DEBUG=1 for the traceback)"
+        text = _of_the_system(error) or (
+            f"internal error: {type(error).__name__}: {text} (set LITANY_DEBUG=1 for the traceback)"
+        )
     say(text)
     code = getattr(error, "exit_code", None)
     return code if isinstance(code, int) else EXIT_CODES[Outcome.FAULTED]
+
+
+def _of_the_system(error: BaseException) -> str:
+    """What a file or folder is at fault for, with its name; "" for an error of another kind."""
+    if not isinstance(error, OSError) or error.strerror is None:
+        return ""
+    if isinstance(error, FileNotFoundError):
+        try:
+            os.getcwd()  # noqa: PTH109 - whether there is one, not which
+        except FileNotFoundError:
+            return "the current folder is gone; go to another one (cd) and try again"
+    return f"{os.fsdecode(error.filename)}: {error.strerror}" if error.filename else ""

@@ -45,8 +45,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """Advance, and say what was done."""
-    import trio
-
     from litany_engine.plain_text import plain_lines
 
     refuse_inside_a_call("an agent is driven from outside")
@@ -54,7 +52,7 @@ def main(args: argparse.Namespace) -> int:
     tools = given_tools(args)
     agents = [args.agent] if args.agent else workspace.agents()
     failed = False
-    for done, fault in trio.run(_advance, workspace, agents, tools):
+    for done, fault in _run(workspace, agents, tools):
         if fault:
             failed = True
             say(fault)
@@ -63,6 +61,15 @@ def main(args: argparse.Namespace) -> int:
         else:
             print(plain_lines(_as_text(done)))
     return FAULTED if failed else 0
+
+
+def _run(workspace: Workspace, agents: list[str], tools: list[Tool]) -> list[tuple[Any, str]]:
+    import trio
+
+    from litany_engine.cli.streams import stdout_of_tools
+
+    with stdout_of_tools():
+        return trio.run(_advance, workspace, agents, tools)
 
 
 async def _advance(workspace: Workspace, agents: list[str], tools: list[Tool]) -> list[tuple[Any, str]]:

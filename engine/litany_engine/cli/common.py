@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -44,7 +46,14 @@ def say(text: str) -> None:
     """Tell the user something on stderr; what others wrote in it does nothing to a terminal."""
     from litany_engine.plain_text import plain_lines
 
-    print(f"litany: {plain_lines(text)}", file=sys.stderr)
+    with suppress(OSError):  # there is nobody to be told that nobody can be told
+        print(f"litany: {plain_lines(text)}", file=sys.stderr)
+
+
+def print_json(value: object, *, indent: int | None = None) -> None:
+    """Print a value as JSON, in letters that stdout can say: an escape of ours would be none of JSON's."""
+    plain = sys.stdout is None or (sys.stdout.encoding or "").lower() not in {"utf-8", "utf8"}
+    print(json.dumps(value, indent=indent, ensure_ascii=plain))
 
 
 def add_workspace(parser: argparse.ArgumentParser) -> None:
@@ -82,9 +91,11 @@ def given_tools(args: argparse.Namespace) -> list[Tool]:
     Raises:
         CommandError: a file cannot be read, fails, or has no tool in it.
     """
+    from litany_engine.cli.streams import stdout_of_tools
     from litany_engine.cli.tool_files import load_tools
 
-    return [tool for path in args.tools for tool in load_tools(path)]
+    with stdout_of_tools():
+        return [tool for path in args.tools for tool in load_tools(path)]
 
 
 def add_json(parser: argparse.ArgumentParser, what: str) -> None:

@@ -115,6 +115,7 @@ def run_until_signal(
     import trio
 
     from litany_engine.api import open_workspace
+    from litany_engine.cli.streams import stdout_of_tools
 
     async def main() -> CallEnd:
         async with open_workspace(workspace, tools=tools) as ws, trio.open_nursery() as nursery:
@@ -123,4 +124,5 @@ def run_until_signal(
             nursery.cancel_scope.cancel()
         return end
 
-    return trio.run(main)
+    with stdout_of_tools():
+        return trio.run(main)

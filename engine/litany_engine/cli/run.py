@@ -6,7 +6,6 @@ for the run, holding a copy of the files that git tracks under the current folde
 
 from __future__ import annotations
 
-import json
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -21,6 +20,7 @@ from litany_engine.cli.common import (
     add_workspace,
     given_tools,
     given_workspace,
+    print_json,
     read_option,
     read_stdin,
     refuse_inside_a_call,
@@ -126,11 +126,13 @@ def _run(
     import trio
 
     from litany_engine.api import OpenWorkspace, open_workspace
+    from litany_engine.cli.streams import output_error, stdout_of_tools, why_unwritten
     from litany_engine.cli.terminal import LiveLine, Terminal
 
-    async def stop_when_unread(ws: OpenWorkspace, unread: trio.Event) -> None:
+    async def stop_when_unread(ws: OpenWorkspace, unread: trio.Event, terminal: Terminal) -> None:
         await unread.wait()
-        await ws.stop()
+        assert terminal.fault is not None
+        await ws.stop(reason=why_unwritten(terminal.fault))
 
     async def redraw(line: LiveLine) -> None:
         while True:
@@ -140,10 +142,10 @@ def _run(
     async def main() -> CallEnd:
         unread, token = trio.Event(), trio.lowlevel.current_trio_token()
         async with open_workspace(workspace, tools=tools, limits=limits) as ws:
-            with Terminal(lambda: token.run_sync_soon(unread.set)) as terminal:
+            with Terminal(stdout, lambda: token.run_sync_soon(unread.set)) as terminal:
                 async with trio.open_nursery() as nursery:
                     await nursery.start(stop_on_signals, ws)
-                    nursery.start_soon(stop_when_unread, ws, unread)
+                    nursery.start_soon(stop_when_unread, ws, unread, terminal)
                     if sys.stderr.isatty() and not args.json:
                         line = LiveLine(terminal)
                         ws.watch(line.see)
@@ -158,12 +160,20 @@ def _run(
                     nursery.cancel_scope.cancel()
                 if not args.json:
                     _tell(end, terminal)
+        if terminal.fault is not None:
+            raise output_error(terminal.fault, f"; the program {_ended(end)}, and its record is {end.record}")
         return end
 
-    end = trio.run(main)
+    stdout = 1 if sys.stdout is None else sys.stdout.fileno()
+    with stdout_of_tools():
+        end = trio.run(main)
     if args.json:
-        print(json.dumps(as_object(end), ensure_ascii=False))
+        print_json(as_object(end))
     return end.exit_code
+
+
+def _ended(end: CallEnd) -> str:
+    return f"{end.outcome.replace('_', ' ')} (exit {end.exit_code})"
 
 
 def _tell_held(event: Event, terminal: Terminal) -> None:
@@ -186,9 +196,8 @@ def last_lines(end: CallEnd) -> Iterator[str]:
     elif end.reason:
         yield end.reason
     calls = f"{len(end.calls)} call{'' if len(end.calls) == 1 else 's'}"
-    outcome = end.outcome.replace("_", " ")
     record = f", record {end.record}" if end.record else ""
-    yield f"{outcome} (exit {end.exit_code}) in {show_duration(end.duration_s)}, {calls}{record}"
+    yield f"{_ended(end)} in {show_duration(end.duration_s)}, {calls}{record}"
 
 
 def as_object(end: CallEnd) -> dict[str, Any]:

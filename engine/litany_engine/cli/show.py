@@ -5,10 +5,9 @@ Without an argument, the newest step of the agent is shown.
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
-from litany_engine.cli.common import add_agent, add_json, add_workspace, the_agent, the_workspace
+from litany_engine.cli.common import add_agent, add_json, add_workspace, print_json, the_agent, the_workspace
 
 if TYPE_CHECKING:
     import argparse
@@ -38,7 +37,7 @@ def main(args: argparse.Namespace) -> int:
 
     folder = find_record(the_workspace(args).root / "steps", args.what, the_agent(args))
     if args.json:
-        print(json.dumps(show_json(folder), ensure_ascii=False))
+        print_json(show_json(folder))
     else:
         print(show_text(folder), end="")
     return 0

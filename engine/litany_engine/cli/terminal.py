@@ -10,6 +10,7 @@ import os
 import queue
 import threading
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Self
 
 from litany_engine.calls import CallEnd
@@ -33,17 +34,22 @@ class Terminal:
     """Writes to stdout and stderr from a thread of its own; use it as a context manager.
 
     Args:
-        on_closed: called from that thread, once, when nobody reads the output any more.
+        stdout: the descriptor that takes the program's output.
+        on_closed: called from that thread, once, when what is shown cannot be written any more.
+
+    Attributes:
+        fault: why nothing can be written any more, or None.
     """
 
-    def __init__(self, on_closed: Callable[[], None]) -> None:
+    def __init__(self, stdout: int, on_closed: Callable[[], None]) -> None:
+        self._descriptors = {1: stdout, 2: 2}
         self._on_closed = on_closed
         self._queue: queue.SimpleQueue[tuple[int, bytes] | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._write_all, name="output", daemon=True)
         self._lock = threading.Lock()
         self._waiting = 0
         self._lost = 0
-        self.closed = False
+        self.fault: OSError | None = None
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -80,21 +86,22 @@ class Terminal:
         sketched = False
         while (item := self._queue.get()) is not None:
             target, chunk = item
-            if self.closed:
+            if self.fault is not None:
                 continue
             try:
                 if sketched:
                     _write(2, _CLEAR)
-                _write(abs(target), chunk)
-            except OSError:
-                self.closed = True
+                _write(self._descriptors[abs(target)], chunk)
+            except OSError as error:
+                self.fault = error
                 self._on_closed()
             sketched = target < 0
             if target > 0:
                 with self._lock:
                     self._waiting = max(0, self._waiting - len(chunk))
-        if sketched and not self.closed:
-            _write(2, _CLEAR)
+        if sketched and self.fault is None:
+            with suppress(OSError):
+                _write(2, _CLEAR)
 
 
 class LiveLine:

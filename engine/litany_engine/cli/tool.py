@@ -18,6 +18,7 @@ from litany_engine.cli.common import (
     add_workspace,
     given_tools,
     given_workspace,
+    print_json,
     read_stdin,
     say,
     the_agent,
@@ -85,7 +86,7 @@ def _describe(args: argparse.Namespace) -> int:
     told = {"name": name, "description": found.description, "input_schema": dict(found.input_schema)}
     if found.output_schema is not None:
         told["output_schema"] = dict(found.output_schema)
-    print(json.dumps(told, indent=2, ensure_ascii=False))
+    print_json(told, indent=2)
     return 0
 
 
