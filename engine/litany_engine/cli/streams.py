@@ -69,8 +69,10 @@ def own_stdout() -> Iterator[None]:
     )
     sys.stdout = ours
     try:
-        yield
-        ours.flush()
+        try:
+            yield
+        finally:
+            ours.flush()  # what was printed before an error is shown as well; `--help` ends with SystemExit
     finally:
         sys.stdout = former
         os.dup2(saved, 1)
