@@ -88,6 +88,7 @@ def kill_hosts(root: Path, *, kills: int, agents: int, calls: int, seed: int, fs
         workspace.add_agent(name)
     found = Found()
     before: dict[str, list[Any]] = {name: [] for name in names}
+    whole: set[Path] = set()  # steps that were looked at: a record does not change once it has its end
     for number in range(kills):
         run_and_kill(root, agents, calls, dice)
         found.deaths += 1
@@ -96,7 +97,8 @@ def kill_hosts(root: Path, *, kills: int, agents: int, calls: int, seed: int, fs
         for name in names:
             assert given[name][: len(before[name])] == before[name], f"{name}: an answer is lost or changed"
             found.answers += len(given[name]) - len(before[name])
-        ended = ended_calls(workspace)
+        steps = {path for path in (root / "steps").glob("*/*") if path not in whole}
+        ended = ended_calls(steps)
         trio.run(advance_all, root, names)
         for name in names:
             now = results_in(workspace, name)
@@ -114,8 +116,9 @@ def kill_hosts(root: Path, *, kills: int, agents: int, calls: int, seed: int, fs
             for name in names:
                 assert_well_formed(workspace, name)
             assert_git_is_clean(workspace)
-        found.ran = check_effects(workspace)
-        found.records = check_records(workspace)
+        found.ran = check_effects(workspace, steps)
+        found.records += check_records(steps)
+        whole |= steps
     return found
 
 
@@ -163,15 +166,14 @@ async def advance_all(root: Path, names: list[str]) -> None:
             await ws.advance(name)
 
 
-def ended_calls(workspace: Workspace) -> set[tuple[str, str]]:
-    """The outer calls whose end was recorded; their ids are used once."""
-    found = (workspace.root / "steps").glob("*/*/tools/*/output.json")
-    return {(path.parts[-5], path.parent.name) for path in found}
+def ended_calls(steps: set[Path]) -> set[tuple[str, str]]:
+    """The calls in these steps whose end was recorded: agent and id, which is used once."""
+    return {(path.parts[-5], path.parent.name) for step in steps for path in step.glob("tools/*/output.json")}
 
 
-def check_records(workspace: Workspace) -> int:
+def check_records(steps: set[Path]) -> int:
     number = 0
-    for record in (workspace.root / "steps").glob("*/*/tools/*"):
+    for record in (each for step in steps for each in step.glob("tools/*")):
         number += 1
         for path in record.iterdir():
             if path.suffix == ".json" and not path.name.startswith("."):
@@ -180,13 +182,13 @@ def check_records(workspace: Workspace) -> int:
     return number
 
 
-def check_effects(workspace: Workspace) -> int:
+def check_effects(workspace: Workspace, steps: set[Path]) -> int:
     """Nothing ran twice, and whatever is recorded as completed did run."""
     lines = (workspace.root / "effects").read_text().split("\n")[:-1]
     twice = [line for line, times in Counter(lines).items() if times > 1]
     assert not twice, f"ran twice: {twice[:5]}"
     ran = set(lines)
-    for path in (workspace.root / "steps").glob("*/*/tools/*-*/output.json"):
+    for path in (each for step in steps for each in step.glob("tools/*-*/output.json")):
         if json.loads(path.read_text())["outcome"] == "completed":
             assert f"{path.parts[-5]}/{path.parts[-4]}/{path.parent.name}" in ran, f"{path} did not run"
     return len(lines)
