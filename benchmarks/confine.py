@@ -75,7 +75,10 @@ def measure(isolation: Isolation, rounds: int, worktrees: Path) -> dict[str, obj
     packages = [str(Path(str(each.__file__)).parent.parent) for each in (litany_runtime, litany_stubs)]
     arguments = [json.dumps(packages), json.dumps(plan.to_json()), str(rounds)]
     done = subprocess.run(
-        [sys.executable, "-I", "-S", "-B", "-c", _LAUNCHER, *arguments], stdout=subprocess.PIPE, env={}, check=True
+        [sys.executable, "-I", "-S", "-B", "-c", _LAUNCHER, *arguments],
+        stdout=subprocess.PIPE,
+        env={},
+        check=True,
     )
     entered_s, layers, bare, confined = json.loads(done.stdout)
 

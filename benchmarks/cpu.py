@@ -190,7 +190,6 @@ def main():
 }
 
 
-
 def worker(kind: str) -> None:
     """Time programs as they are asked for: one line in, one line out."""
     import time
@@ -326,7 +325,9 @@ def main() -> None:
     print(f"| program | plain CPython {sys.version.split()[0]}, ms | policy, ratio | monty, ratio |")
     print("|---|---:|---:|---:|")
     for name, row in table.items():
-        monty = f"{row['monty_ratio']:.2f}" if "monty_ratio" in row else row.get("monty_error", "not installed")
+        monty = (
+            f"{row['monty_ratio']:.2f}" if "monty_ratio" in row else row.get("monty_error", "not installed")
+        )
         print(f"| {name} | {row['plain_ms']:.1f} | {row['policy_ratio']:.3f} | {monty} |")
 
 

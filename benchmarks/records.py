@@ -34,7 +34,9 @@ def timed(work, times):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("folder", nargs="?", default=".", type=Path)
     parser.add_argument("--calls", type=int, default=2000)
     options = parser.parse_args()

@@ -1320,7 +1320,8 @@ def read_a_package(f):
 
 
 @_use
-def write_a_package(f): return open(f["package"] + "/planted_package/__init__.py", "a").write("x")
+def write_a_package(f):
+    return open(f["package"] + "/planted_package/__init__.py", "a").write("x")
 
 
 @_use
