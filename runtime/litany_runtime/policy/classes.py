@@ -107,6 +107,10 @@ def adopt(cls: Any) -> Any:
     return cls
 
 
+CLASS_PRIVATE = frozenset({"_abc_impl", "_is_protocol", "_is_runtime_protocol"})
+"""Private names that abstract and generic classes keep on the class; their instances have none."""
+
+
 def check_inherited(cls: type) -> None:
     """Refuse private names of a library base that come from beside the class's body.
 
@@ -114,6 +118,12 @@ def check_inherited(cls: type) -> None:
     library base's methods, or read what they keep.
     """
     foreign = ownership.foreign_names(cls)
+    for sole in ownership.SOLE_BASES:
+        if issubclass(cls, sole) and (extra := foreign - ownership.foreign_names(sole) - CLASS_PRIVATE):
+            raise ClassRefusedError(
+                f"{cls.__name__} cannot inherit from {sole.__name__} and from a class with {min(extra)} "
+                "(keep one of them as an attribute)"
+            )
     for base in ownership.mro(cls):
         if base is not cls and not ownership.is_own_class(base):
             continue

@@ -122,7 +122,12 @@ def _reconstruct(
         memo[id(x)] = y
     if state is not None:
         _check_state(x, y, state)
-        _set_state(y, deepcopy(state, memo) if deep else state)
+        if deep and type(state) is dict and type(x) not in ownership.own:
+            # Item by item: the memo is the program's to read, and a library object's dict is not.
+            state = {name: deepcopy(value, memo) for name, value in state.items()}
+        elif deep:
+            state = deepcopy(state, memo)
+        _set_state(y, state)
     for item in listiter or ():
         y.append(deepcopy(item, memo) if deep else item)
     for key, value in dictiter or ():

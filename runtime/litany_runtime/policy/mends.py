@@ -17,6 +17,7 @@ import enum
 import functools
 import importlib
 import logging
+import pprint
 import sys
 import tarfile
 import tempfile
@@ -49,7 +50,7 @@ def mend(program_builtins: dict[str, Any]) -> frozenset[CodeType]:
     Returns:
         The code of the library functions that may run code made from text.
     """
-    for module in (argparse, ast, tarfile, tempfile):
+    for module in (argparse, ast, pprint, tarfile, tempfile):
         _mend_attribute_functions(module)
     _mend_dataclass_reads()
     copying.mend()
@@ -79,30 +80,39 @@ def _any(thing: Any) -> Any:
 def _mend_attribute_functions(module: Any) -> None:
     """Some modules get and set attributes whose names the program chooses (`dest=`, `_fields`, `OPEN_METH`).
 
-    A module's globals come before the builtins, so the names mean these functions there from now on. The
-    library's own private names stay within its reach.
+    A module's globals come before the builtins, so the names mean these functions there from now on.
     """
     missing = object()
 
-    def read(obj: Any, name: str, default: Any = missing, /) -> Any:
+    def is_judged(obj: Any, name: str) -> bool:
         guards.check_name(name)
-        judged = name in INNARDS or name in LOOKED_AT or (is_dunder(name) and name not in PLAIN_ATTRIBUTES)
+        if is_dunder(name):
+            return name not in PLAIN_ATTRIBUTES
+        return name in INNARDS or name in LOOKED_AT or (is_private(name) and not is_modules(obj, name))
+
+    def is_modules(obj: Any, name: str) -> bool:
+        """Whether a private name is the module's own, on an object of a class of the module's."""
+        return any(
+            base.__module__ == module.__name__ and name in ownership.foreign_names(base)
+            for base in ownership.mro(type(obj))
+            if not ownership.is_own_class(base)
+        )
+
+    def read(obj: Any, name: str, default: Any = missing, /) -> Any:
         try:
-            return guards.read(obj, name) if judged else builtins.getattr(obj, name)
+            return guards.read(obj, name) if is_judged(obj, name) else builtins.getattr(obj, name)
         except AttributeError:
             if default is missing:
                 raise
             return default
 
     def write(obj: Any, name: str, value: Any, /) -> None:
-        guards.check_name(name)
-        if name in INNARDS or is_dunder(name):
+        if is_judged(obj, name) or is_dunder(name):
             guards.check_store(obj, name)
         builtins.setattr(obj, name, value)
 
     def delete(obj: Any, name: str, /) -> None:
-        guards.check_name(name)
-        if name in INNARDS or is_dunder(name):
+        if is_judged(obj, name) or is_dunder(name):
             guards.check_store(obj, name)
         builtins.delattr(obj, name)
 
@@ -267,11 +277,19 @@ def _mend_format_methods() -> None:
     _any(collections.UserString).format = format
     _any(collections.UserString).format_map = format_map
 
+    def values(style: Any, record: Any) -> dict[str, Any]:
+        """A record's attributes. The original hands the dict itself to `defaults.__or__`, of any object."""
+        found = record.__dict__ if type(record) is logging.LogRecord else guards.attribute(record, "__dict__")
+        return {**(style._defaults or {}), **found}
+
     def _format(self: Any, record: Any) -> str:
-        values = {**(self._defaults or {}), **record.__dict__}
-        return guards.formatting.format(str(self._fmt), (), values)
+        return guards.formatting.format(str(self._fmt), (), values(self, record))
 
     _any(logging.StrFormatStyle)._format = _format
+    _any(logging.PercentStyle)._format = lambda self, record: self._fmt % values(self, record)
+    _any(logging.StringTemplateStyle)._format = lambda self, record: self._tpl.substitute(
+        values(self, record)
+    )
 
 
 LOOP_METHODS = """

@@ -20,6 +20,7 @@ import enum
 import io
 import queue
 import threading
+import traceback
 import types
 from typing import Any
 
@@ -69,6 +70,10 @@ OPEN_PRIVATE: dict[type, frozenset[str]] = {
 
 DATA_HOLDERS = (types.SimpleNamespace, argparse.Namespace, threading.local)
 """Library classes whose instances are nothing but what the program put into them."""
+
+SOLE_BASES = (*DATA_HOLDERS, traceback.TracebackException, ast.AST)
+"""Library classes that compare, show or set whatever an object's dict holds: a class of the program that
+inherits from one has no other library class with private names among its bases."""
 
 HIDDEN_TYPES = frozenset({io.FileIO, types.FrameType, types.CodeType, types.CellType})
 """Types whose constructors take descriptors, openers or code; a program may hold instances, not the type."""

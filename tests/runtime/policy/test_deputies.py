@@ -283,9 +283,76 @@ vars(x)['__mro_entries__'] = lambda b: n.append(1) or ((int,) if len(n) == 1 els
 class M(x): pass
 issubclass(M, types.ModuleType) and escaped(M)
 """,
+    "ast fields function": """
+import ast, threading
+class N(threading.Thread): _fields = ('_target',)
+got = dict(ast.iter_fields(N(target=victim))); got.get('_target') is victim and escaped(got)
+""",
+    "ast fields of catch": """
+import ast, warnings
+class W(warnings.catch_warnings): _fields = ('_module',)
+got = dict(ast.iter_fields(W())); got and escaped(got)
+""",
+    "pprint ns impure": """
+import pprint, types, warnings
+class N(warnings.catch_warnings, types.SimpleNamespace):
+    __repr__ = types.SimpleNamespace.__repr__
+    def __init__(self): warnings.catch_warnings.__init__(self)
+class PP(pprint.PrettyPrinter):
+    def format(self, o, c, m, l):
+        if 'module' in type(o).__name__: escaped(o)
+        return super().format(o, c, m, l)
+PP(width=1).pformat(N())
+""",
+    "deepcopy memo": """
+import copy, contextlib
+r = contextlib.redirect_stdout(Own()); memo = {}; copy.deepcopy(r, memo)
+for v in memo.values():
+    if isinstance(v, dict) and '_old_targets' in v: escaped(v)
+""",
+    "log defaults": """
+import logging, warnings
+class D(dict):
+    def __or__(self, o): escaped(o); return {}
+f = logging.Formatter('%(a)s', defaults=D(a=1)); f.formatMessage(warnings.catch_warnings())
+""",
+    "log defaults template": """
+import logging, warnings
+class D(dict):
+    def __or__(self, o): escaped(o); return {}
+f = logging.Formatter('$a', style='$', defaults=D(a=1)); f.formatMessage(warnings.catch_warnings())
+""",
+    "comparison of dicts": """
+import types, warnings
+class N(warnings.catch_warnings, types.SimpleNamespace):
+    def __init__(self): warnings.catch_warnings.__init__(self)
+class E:
+    def __eq__(self, o): type(o).__name__ == 'module' and escaped(o); return True
+n = N(); m = N(); [setattr(m, k, E()) for k in ('_module', '_record', '_entered', '_filters')]
+n == m
+""",
+    "comparison of namespaces": """
+import argparse, warnings
+class N(warnings.catch_warnings, argparse.Namespace):
+    def __init__(self): warnings.catch_warnings.__init__(self)
+escaped(N)
+""",
+    "comparison of reports": """
+import traceback, warnings
+class N(warnings.catch_warnings, traceback.TracebackException):
+    def __init__(self): warnings.catch_warnings.__init__(self)
+escaped(N)
+""",
+    "node set": """
+import ast, contextlib
+class R(contextlib.redirect_stdout, ast.AST):
+    def __init__(self): contextlib.redirect_stdout.__init__(self, {})
+r = R(); ast.AST.__init__(r, _stream='modules')
+escaped(r)
+""",
 }
 
-OURS_ALONE = {"mro entries twice", "base that says it is another"}
+OURS_ALONE = {"mro entries twice", "base that says it is another", "comparison of dicts"}
 """Ways that only a guard which asks twice would open."""
 
 
@@ -366,6 +433,21 @@ import contextlib, io
 out = io.StringIO()
 with contextlib.redirect_stdout(out): print("inside")
 print(repr(out.getvalue()))
+""",
+    "parsers, nodes and namespaces": """
+import argparse, ast, logging, pprint, types, typing, abc
+p = argparse.ArgumentParser(prog="p", conflict_handler="resolve"); p.add_argument("-x", "--ex", type=int, default=3); p.add_argument("-x")
+s = p.add_subparsers(dest="cmd"); q = s.add_parser("go"); q.add_argument("n", nargs="*")
+class Keep: pass
+k = Keep(); p.parse_args(["go", "a"], namespace=k); print(vars(k), p.parse_known_args(["go", "b", "--zz"]))
+class V(ast.NodeVisitor):
+    def visit_Name(self, node): print("name", node.id)
+V().visit(ast.parse("a + b")); print(ast.unparse(ast.parse("x=1")), ast.dump(ast.parse("x")))
+class N(types.SimpleNamespace, typing.Generic[typing.TypeVar("T")]): pass
+class M(types.SimpleNamespace, abc.ABC): pass
+pprint.pprint([N(a=1, b="x" * 90), M(b=2), {"z": 1, "a": [1] * 40}], width=60); print(N(a=1) == N(a=1))
+for style, text in (("%", "%(levelname)s %(message)s %(who)s"), ("{", "{levelname} {message} {who}"), ("$", "$levelname $message $who")):
+    f = logging.Formatter(text, style=style, defaults={"who": "me"}); print(f.format(logging.makeLogRecord({"msg": "hi", "levelname": "X"})))
 """,
     "wrappers": """
 import functools
