@@ -12,11 +12,19 @@ from pathlib import Path
 
 import pytest
 
+from litany_runtime.policy.modules import NAMES
+from litany_runtime.policy.names import REVIEWED_PRIVATE
 from policy_runner import ROOT, PolicyRunner
 
 HERE = Path(__file__).parents[1] / "programs" / "reach"
 CRAWLER = (HERE / "crawler.py").read_text()
 OBJECTS = (HERE / "objects.py").read_text()
+DEPUTIES = (
+    (HERE / "deputies.py")
+    .read_text()
+    .replace("HARMLESS = []", f"HARMLESS = {sorted(REVIEWED_PRIVATE)}")
+    .replace("NAMES = {}", f"NAMES = { {module: sorted(names) for module, names in NAMES.items()} }")
+)
 
 
 def test_nothing_forbidden_is_within_reach(policy: PolicyRunner) -> None:
@@ -48,6 +56,31 @@ def test_the_crawl_finds_a_planted_hole(what: str, policy: PolicyRunner) -> None
     run = policy.run("def own_function(): pass", trusted=trusted)
     assert isinstance(run.after, dict), run.stderr[-2000:]
     assert any("hole" in line for line in run.after["found"])
+
+
+def test_no_library_code_takes_a_bait(policy: PolicyRunner) -> None:
+    """The crawl follows what a program holds; this follows what the library would do for it."""
+    run = policy.run(DEPUTIES)
+    assert run.exit_code == 0, run.stderr[-2000:]
+    lines = run.stdout.splitlines()
+    assert [line for line in lines if line.startswith("FOUND")] == []
+    functions, classes, baits = map(int, lines[-1].removeprefix("DONE ").split())
+    assert functions > 700
+    assert classes > 300
+    assert baits > 70
+
+
+def test_each_kind_of_bait_is_taken_without_the_policy(plain: PolicyRunner) -> None:
+    lines = plain.run(DEPUTIES).stdout.splitlines()
+    taken = {tuple(line.split()[1:3]) for line in lines if line.startswith("FOUND")}
+    assert {
+        ("instance", "copy.copy"),
+        ("new", "collections.UserDict"),
+        ("new", "object"),
+        ("private", "warnings.catch_warnings"),
+        ("neighbour", "warnings.catch_warnings"),
+        ("told", "functools.cached_property"),
+    } <= taken
 
 
 def test_a_python_version_that_was_not_reviewed_is_refused_by_name() -> None:
