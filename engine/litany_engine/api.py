@@ -366,7 +366,14 @@ async def open_workspace(
         ConfigError: its `litany.toml` is not understood.
         ToolsetError, SchemaError, DescriptorError: its tools cannot stand together.
         RulesError: a rule asks of a tool what it does not have.
+        RuntimeError: the caller does not run under trio.
     """
+    if not trio.lowlevel.in_trio_task():
+        raise RuntimeError(
+            "open_workspace is for hosts under trio, and this is none. Elsewhere: with "
+            "open_workspace_blocking(...) as ws; under asyncio its calls are awaited by "
+            "await asyncio.to_thread(ws.python, program)"
+        )
     workspace = path if isinstance(path, Workspace) else open_workspace_at(Path(path))
     refuse_dead_holds(workspace.root)
     opened = OpenWorkspace(workspace, tools, limits, screens, router)

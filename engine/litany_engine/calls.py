@@ -119,6 +119,7 @@ class Tool:
         deadline_s: reads from a checked input the seconds that the call itself asks for, or None when it asks
             for nothing; it may shorten what the operator allows, never lengthen it.
         traits: what it says of itself besides.
+        place: the file that declares it, with its line where it has one; "" for a tool of litany's own.
     """
 
     declaration: ToolDeclaration
@@ -126,6 +127,7 @@ class Tool:
     composes: bool = False
     deadline_s: Callable[[JSON], float | None] | None = None
     traits: Traits = field(default_factory=Traits)
+    place: str = ""
 
 
 @dataclass(frozen=True, slots=True)

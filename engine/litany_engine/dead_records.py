@@ -41,6 +41,12 @@ def complete_dead_records(steps: Path) -> list[Path]:
     return completed
 
 
+def is_in_use(step: Path) -> bool:
+    """Whether a process may still write in a step: else a call in it without an end has lost its host."""
+    with _alone_in(step / "tools") as alone:
+        return not alone
+
+
 @contextmanager
 def _alone_in(folder: Path) -> Iterator[bool]:
     try:

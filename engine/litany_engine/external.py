@@ -139,6 +139,7 @@ def load_external_tool(path: Path) -> Tool:
         _executor(declaration.name, argv, tuple(descriptor.environment), check),
         deadline_s=None if timeout_s is None else lambda _: timeout_s,
         traits=traits,
+        place=str(path),
     )
 
 
@@ -156,7 +157,9 @@ def _read(path: Path) -> _Descriptor:
     try:
         text = read_regular(path, MAX_DESCRIPTOR_BYTES)
     except FileNotFoundError as error:
-        raise DescriptorError(f"{path}: cannot be read: {error.strerror}") from error
+        raise DescriptorError(
+            f"{path}: there is no such file or folder; [tools] descriptors in litany.toml names it"
+        ) from error
     except FileFault as error:
         raise DescriptorError(f"{path}: {error}") from error
     try:
@@ -173,8 +176,13 @@ def _find(command: list[str], folder: Path) -> list[str]:
     program, *arguments = command
     if "/" in program:
         place = os.path.normpath(folder.absolute() / program)
-        if not os.access(place, os.X_OK) or not Path(place).is_file():
-            raise ValueError(f"field 'command': {place} is no program that can be run")
+        if not Path(place).is_file():
+            what = "is no file" if os.path.lexists(place) else "is not there"
+            raise ValueError(
+                f"field 'command': {place} {what}; a path with a slash starts at the descriptor's folder"
+            )
+        if not os.access(place, os.X_OK):
+            raise ValueError(f"field 'command': {place} is not executable: chmod +x {place}")
         return [place, *arguments]
     found = shutil.which(program)
     if found is None:

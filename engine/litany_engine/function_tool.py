@@ -152,8 +152,17 @@ def _define(
         output_schema=signature.output_schema,
     )
     return FunctionTool(
-        declaration, _executor(function, name, signature), traits=traits or Traits(), function=function
+        declaration,
+        _executor(function, name, signature),
+        traits=traits or Traits(),
+        place=_place(function),
+        function=function,
     )
+
+
+def _place(function: Callable[..., Any]) -> str:
+    code = getattr(inspect.unwrap(function), "__code__", None)
+    return "" if code is None else f"{code.co_filename}:{code.co_firstlineno}"
 
 
 def _executor(function: Callable[..., Any], name: str, signature: Signature) -> Executor:

@@ -7,6 +7,7 @@ because the repository is what makes a folder a workspace.
 from __future__ import annotations
 
 import os
+import pwd
 import secrets
 import shutil
 from contextlib import suppress
@@ -80,16 +81,27 @@ def ephemeral_workspace() -> Workspace:
         WorkspaceError: it cannot be made.
     """
     state = os.environ.get("XDG_STATE_HOME", "")
-    try:
-        base = Path(state) if state.startswith("/") else Path.home() / ".local" / "state"
-    except RuntimeError as error:
-        raise WorkspaceError("no home directory: set XDG_STATE_HOME or HOME, or name a workspace") from error
+    base = Path(state) if state.startswith("/") else _home() / ".local" / "state"
     folder = base / "litany" / "workspaces"
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
-        raise WorkspaceError(f"cannot make the folder {folder}: {error.strerror}") from error
+        raise WorkspaceError(
+            f"cannot make the folder {folder}: {error.strerror}; set XDG_STATE_HOME to a folder of yours, or "
+            "make a workspace (litany init) and run in it"
+        ) from error
     return init_workspace(folder / mint_agent_id())
+
+
+def _home() -> Path:
+    """The user's home folder. An empty HOME, or a relative one, is none: it would be the current folder."""
+    named = os.environ.get("HOME", "")
+    if named.startswith("/"):
+        return Path(named)
+    try:
+        return Path(pwd.getpwuid(os.getuid()).pw_dir)
+    except KeyError as error:
+        raise WorkspaceError("no home directory: set XDG_STATE_HOME or HOME, or name a workspace") from error
 
 
 def _remove(path: Path) -> None:

@@ -18,12 +18,12 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from litany_engine.arguments import ArgumentCheck
+from litany_engine.calls import Tool
 from litany_engine.tool_name import check_tool_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from litany_engine.calls import Tool
     from litany_stubs.words import JSON, ToolDeclaration
 
 
@@ -75,11 +75,20 @@ class Registry:
 
         Raises:
             ToolsetError: its name is taken, or is none.
+            TypeError: it is no tool.
         """
+        if not isinstance(tool, Tool):
+            put = (
+                "put @tool (from litany_engine) above the function"
+                if callable(tool)
+                else "declare it with @tool"
+            )
+            raise TypeError(f"{tool!r} is no tool; {put}")
         name = tool.declaration.name
         if name in self._tools:
+            places = " and ".join(each.place or "built in" for each in (self._tools[name], tool))
             raise ToolsetError(
-                f"two tools are named {name!r}; a name belongs to one tool: rename one of them"
+                f"two tools are named {name!r} ({places}); a name belongs to one tool: rename one of them"
             )
         if tool.traits.provenance is None:
             try:

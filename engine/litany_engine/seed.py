@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from dataclasses import dataclass, field
 from pathlib import Path
 
 MAX_FILES = 20_000
@@ -11,8 +12,32 @@ MAX_BYTES = 512 * 1024 * 1024
 """What is copied without being asked: a large project, in a second or two. For more there is `--files`."""
 
 
+MAX_NAMES = 5
+"""Names of what was left out that are told."""
+
+
 class SeedError(RuntimeError):
     """Files cannot be copied into a new workspace; names the file and the cause."""
+
+
+@dataclass(slots=True)
+class Copied:
+    """What a copy has, and what it has not.
+
+    Attributes:
+        files: how many files and links it has.
+        left_out: links that lead out of the folder, and what is neither file nor link; by their names in it.
+    """
+
+    files: int = 0
+    left_out: list[str] = field(default_factory=list)
+
+    def told(self) -> str:
+        """What was left out, in words; "" when nothing was."""
+        if not self.left_out:
+            return ""
+        names = ", ".join(self.left_out[:MAX_NAMES]) + (", …" if len(self.left_out) > MAX_NAMES else "")
+        return f" (left out, since they lead out of it or are no files: {names})"
 
 
 def tracked_files(folder: Path, worktree: Path) -> str:
@@ -35,44 +60,57 @@ def tracked_files(folder: Path, worktree: Path) -> str:
     root = Path(repository.workdir).resolve()
     below = folder.resolve().relative_to(root)
     prefix = "" if below == Path() else f"{below}/"
-    names = [entry.path for entry in repository.index if entry.path.startswith(prefix)]
-    paths = [root / name for name in names]
+    names = [entry.path.removeprefix(prefix) for entry in repository.index if entry.path.startswith(prefix)]
+    paths = [root / below / name for name in names]
     size = sum(path.lstat().st_size for path in paths if path.is_file() and not path.is_symlink())
     if len(paths) > MAX_FILES or size > MAX_BYTES:
         return f"no files ({folder} tracks {len(paths)}, {size >> 20} MiB: name a folder with --files)"
-    copied = sum(
-        _copy(path, worktree / name.removeprefix(prefix)) for path, name in zip(paths, names, strict=True)
-    )
-    return f"a copy of the {copied} files that git tracks in {folder}" if copied else ""
+    copied = Copied()
+    for name in names:
+        if os.path.lexists(root / below / name):  # what was deleted and not yet committed is not there
+            _copy(root / below, worktree, name, copied)
+    if not copied.files and not copied.left_out:
+        return ""
+    return f"a copy of the {copied.files} files that git tracks in {folder}{copied.told()}"
 
 
-def copy_folder(folder: Path, worktree: Path) -> int:
-    """Copy a folder's regular files, `.git` excepted; links and devices are left out.
-
-    Returns:
-        How many files were copied.
+def copy_folder(folder: Path, worktree: Path) -> Copied:
+    """Copy a folder's files and the links that stay inside it, `.git` excepted.
 
     Raises:
         SeedError: it is no folder, or a file cannot be copied.
     """
     if not folder.is_dir():
         raise SeedError(f"{folder} is not a folder; --files names the folder whose files the run starts with")
-    copied = 0
+    copied = Copied()
     for current, folders, names in os.walk(folder):
-        folders[:] = [name for name in folders if name != ".git"]
-        for name in names:
-            path = Path(current, name)
+        links = [name for name in folders if Path(current, name).is_symlink()]
+        folders[:] = [name for name in folders if name != ".git" and name not in links]
+        for name in [*names, *links]:
             if name != ".git":
-                copied += _copy(path, worktree / path.relative_to(folder))
+                _copy(folder, worktree, str(Path(current, name).relative_to(folder)), copied)
     return copied
 
 
-def _copy(source: Path, target: Path) -> bool:
-    if source.is_symlink() or not source.is_file():
-        return False
+def _copy(folder: Path, worktree: Path, name: str, copied: Copied) -> None:
+    source, target = folder / name, worktree / name
+    if not (_stays_inside(folder, source) if source.is_symlink() else source.is_file()):
+        if source.is_symlink() or not source.is_dir():  # a folder that git tracks is another repository
+            copied.left_out.append(name)
+        return
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(source, target)
+        shutil.copy(source, target, follow_symlinks=False)
     except OSError as error:
         raise SeedError(f"{source} cannot be copied into the new workspace: {error.strerror}") from error
-    return True
+    copied.files += 1
+
+
+def _stays_inside(folder: Path, link: Path) -> bool:
+    """Whether a link is relative and leads into the folder, as it is written and as it is followed."""
+    target = link.readlink()
+    if target.is_absolute():
+        return False
+    written = Path(os.path.normpath(link.parent / target))
+    followed = Path(os.path.realpath(link))
+    return written.is_relative_to(folder) and followed.is_relative_to(os.path.realpath(folder))

@@ -81,7 +81,9 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("limits", "tmp_files", count(1), "4096", "Files and folders in its private /tmp."),
     Setting("limits", "output", size, '"1 MiB"', "Kept of each stream: half of it head, half tail."),
     Setting("limits", "source", size, '"1 MiB"', "Size of the program text."),
-    Setting("limits", "calls", count(0), "10000", "Tool calls in all, refused ones counted."),
+    Setting("limits", "calls", count(0), "10000",
+            "Tool calls in all, refused ones counted. One beyond is refused in the program's own process, "
+            "does not reach the door and leaves no record."),
     Setting("limits", "pending_calls", count(1), "256", "Tool calls awaiting their answer at once."),
     Setting("limits", "value", size, '"16 MiB"', "Size of one call's input, and of one reply."),
     Setting("limits", "total_value", size, '"256 MiB"', "Size of all inputs and replies together."),

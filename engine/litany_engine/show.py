@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from litany_engine.dead_records import is_in_use
 from litany_engine.plain_text import plain
 from litany_engine.recorded import CallNode, RecordedCall, call_tree, iter_calls, load_call
 from litany_engine.units import show_duration, show_size
@@ -107,7 +108,8 @@ def _tree(nodes: list[CallNode]) -> list[str]:
 def _cells(call: RecordedCall) -> tuple[str, ...]:
     name = plain(call.call.name) or "?"
     if call.end is None:
-        return (name, "damaged" if call.damage else "no end", "", "", _short(call.damage))
+        state = "damaged" if call.damage else "running" if is_in_use(call.path.parents[1]) else "host died"
+        return (name, state, "", "", _short(call.damage))
     end = call.end
     outcome = f"{end.outcome} {end.exit_code}" if end.outcome is not Outcome.COMPLETED else str(end.outcome)
     streams = ((end.stdout, ""), (end.stderr, " err"))
@@ -134,7 +136,10 @@ def _details(call: RecordedCall) -> Iterator[str]:
         yield f"damage  {plain(call.damage)}"
     yield from _block("input", _pretty(call.call.input).encode(errors="backslashreplace"))
     if call.end is None:
-        yield "no end: the call is in flight, or its host died"
+        if is_in_use(call.path.parents[1]):
+            yield "running: it has no end yet"
+        else:
+            yield "no end: its host died, and whether it ran is unknown; `litany advance` settles it"
         return
     if call.end.refusal:
         yield f"refused by the {plain(call.end.refusal.gate)} gate: {plain(call.end.refusal.reason)}"
@@ -181,6 +186,7 @@ def _as_json(node: CallNode) -> dict[str, JSON]:
         "name": call.call.name,
         "parent": call.parent,
         "at": call.at.isoformat() if call.at else None,
+        "running": end is None and is_in_use(node.call.path.parents[1]),
         "outcome": str(end.outcome) if end else None,
         "exit_code": end.exit_code if end else None,
         "duration_s": end.duration_s if end else None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from litany_engine import ToolContext, init_workspace, open_workspace_blocking, tool
+from litany_engine import ToolContext, init_workspace, open_workspace, open_workspace_blocking, tool
 from litany_engine.toolset import ToolsetError
 from litany_engine.workspace import WorkspaceError
 from litany_runtime.outcome import Outcome
@@ -101,3 +102,18 @@ def test_what_cannot_be_opened_raises_in_the_hosts_thread(place: Path, tmp_path:
         open_workspace_blocking(place, tools=[double, double]),
     ):
         pass
+
+
+def test_a_host_under_asyncio_is_told_which_form_is_for_it(place: Path) -> None:
+    async def main() -> None:
+        async with open_workspace(place):
+            raise AssertionError("opened")
+
+    with pytest.raises(RuntimeError, match=r"open_workspace_blocking.*asyncio\.to_thread"):
+        asyncio.run(main())
+
+    async def blocking() -> str:
+        with open_workspace_blocking(place) as ws:
+            return (await asyncio.to_thread(ws.invoke, "bash", {"command": "echo here"})).stdout.decode()
+
+    assert asyncio.run(blocking()) == "here\n"

@@ -250,6 +250,13 @@ def test_show_names_the_calls_of_a_step(litany: Litany) -> None:
     assert told["calls"][0]["calls"][0]["name"] == "read_file"
 
 
+def test_a_refusal_is_a_line_of_its_own(litany: Litany) -> None:
+    done = litany("invoke", stdin=block("nothing"))
+    assert done.returncode == 126
+    assert done.stdout.endswith(".\n")
+    assert done.stdout.count("\n") == 1
+
+
 # -- bad input everywhere ------------------------------------------------------------------------------------
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import pwd
 import re
 import select
 import shutil
@@ -87,11 +88,15 @@ def test_json_is_one_object_and_nothing_else_on_stdout(run: Run, place: Path) ->
     assert done.stderr == ""
 
 
-def test_a_refused_program_is_told_why_and_exits_126(run: Run) -> None:
+def test_a_refused_program_is_told_why_and_exits_126(run: Run, place: Path) -> None:
     done = run("-", stdin="x = 1\nimport socket\n")
     assert (done.returncode, done.stdout) == (126, "")
     assert "policy" in done.stderr
-    assert "program.py:2" in done.stderr
+    assert "<stdin>:2:8: " in done.stderr
+    (place / "bad.py").write_text("x = 1\nimport socket\n")
+    named = run("bad.py")
+    assert "bad.py:2:8: " in named.stderr
+    assert "program.py" not in named.stderr
     told = json.loads(run("-", "--json", stdin="import socket").stdout)
     assert told["refusal"]["gate"] == "policy"
 
@@ -258,6 +263,39 @@ def repository(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.parametrize("home", ["", "relative", "."])
+def test_a_home_that_is_none_is_not_the_current_folder(tmp_path: Path, home: str) -> None:
+    script = "from litany_engine.new_workspace import _home; print(_home())"
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        check=True, capture_output=True, text=True, cwd=tmp_path, env=environment(tmp_path) | {"HOME": home},
+    )  # fmt: skip
+    assert done.stdout.strip() == pwd.getpwuid(os.getuid()).pw_dir
+
+
+def test_a_state_folder_that_cannot_be_written_says_what_to_set(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    done = litany("run", "-", cwd=tmp_path, state=tmp_path / "file", stdin="print(1)")
+    assert done.returncode == 125
+    assert "set XDG_STATE_HOME" in done.stderr
+
+
+@pytest.mark.parametrize("command", [["run", "-"], ["doctor"]])
+def test_a_name_in_a_grant_that_no_tool_has_is_warned_of(
+    run: Run, place: Path, state: Path, command: list[str]
+) -> None:
+    (place / "litany.toml").write_text('[roles.default]\ngrant = ["python", "read_fil", "salute"]\n')
+    (place / "t.py").write_text(NOISY.replace("sync(n", "salute(n", 1))
+    done = litany(*command, cwd=place, state=state, stdin="print(1)")
+    assert (
+        "[roles.default] grants 'read_fil', which no tool here is called (did you mean 'read_file'?)"
+        in done.stderr
+    )
+    assert "grants 'salute'" in done.stderr
+    assert "'python'" not in done.stderr
+    assert "grants 'salute'" not in run("-", "--tools", "t.py", stdin="print(1)").stderr
+
+
 @pytest.mark.parametrize("damage", [["rm", "-r", "steps"], ["rm", "repo.git/HEAD"], ["rm", "-r", "repo.git"]])
 def test_in_a_damaged_workspace_nothing_runs_and_no_other_is_made(
     run: Run, place: Path, state: Path, damage: list[str]
@@ -343,11 +381,45 @@ def test_files_are_copied_from_a_folder_or_not_at_all_when_asked(
     assert "none" in missing.stderr
 
 
-def test_a_link_out_of_the_folder_is_not_followed(repository: Path, state: Path, tmp_path: Path) -> None:
+INSIDE = {"to-file": "kept", "to-folder": "sub", "dangling": "nothing-here", "sub/up": "../kept"}
+
+
+def links(tmp_path: Path, repository: Path) -> dict[str, str]:
+    """Make links that stay inside the repository and links that do not; those that do not, by name."""
     (tmp_path / "outside").write_text("outside")
-    (repository / "link").symlink_to(tmp_path / "outside")
-    done = litany("run", "-", "--files", str(repository), cwd=tmp_path, state=state, stdin=LIST)
-    assert done.stdout == "['kept', 'secret', 'sub']\n"
+    outside = {"absolute": str(tmp_path / "outside"), "out": "../outside", "sub/out": "../../outside"}
+    outside |= {"own": str(repository / "kept"), "chained": "to-folder/../../outside"}
+    for name, target in (INSIDE | outside).items():
+        (repository / name).symlink_to(target)
+    return outside
+
+
+READ_LINKS = (
+    "import os\n"
+    "for name in ('to-file', 'to-folder/inner', 'sub/up'):\n    print(open(name).read())\n"
+    "print(sorted(os.listdir('.')), sorted(os.listdir('sub')))\n"
+)
+
+
+@pytest.mark.parametrize("how", ["tracked", "folder"])
+def test_links_that_stay_inside_are_copied_and_those_that_lead_out_are_named(
+    repository: Path, state: Path, tmp_path: Path, how: str
+) -> None:
+    outside = links(tmp_path, repository)
+    index = pygit2.Repository(repository).index
+    index.add_all([*INSIDE, *outside])
+    index.write()
+    where = repository if how == "tracked" else tmp_path
+    named = () if how == "tracked" else ("--files", str(repository))
+    done = litany("run", "-", *named, cwd=where, state=state, stdin=READ_LINKS)
+    assert done.stdout.splitlines()[:3] == ["as it was", "deeper", "as it was"], done.stderr
+    for name in INSIDE:
+        assert f"'{name.rpartition('/')[2]}'" in done.stdout
+    said = done.stderr.splitlines()[0]
+    for name in outside:
+        assert name in said.partition("left out")[2]
+    assert "'absolute'" not in done.stdout
+    assert "'out'" not in done.stdout
 
 
 # -- readers of the output ------------------------------------------------------------------------------------

@@ -241,9 +241,9 @@ def test_two_descriptors_of_one_name_are_refused_by_both_places(tmp_path: Path) 
         ),
         (b'{"name": "a b", "command": ["true"]}', "tool name 'a b'"),
         (b'{"name": "a", "command": ["no-such-program-here"]}', "no program 'no-such-program-here' on PATH"),
-        (b'{"name": "a", "command": ["./missing"]}', "missing is no program that can be run"),
-        (b'{"name": "a", "command": ["./plain"]}', "plain is no program that can be run"),
-        (b'{"name": "a", "command": ["./"]}', "is no program that can be run"),
+        (b'{"name": "a", "command": ["./missing"]}', "missing is not there; a path with a slash starts at"),
+        (b'{"name": "a", "command": ["./plain"]}', "plain is not executable: chmod +x "),
+        (b'{"name": "a", "command": ["./"]}', "is no file"),
         (b'{"name": "a", "command": ["true"], "input_schema": {"type": 7}}', "input_schema"),
         (b'{"name": "a", "command": ["true"], "output_schema": {"type": 7}}', "field 'output_schema'"),
         (b'{"name": "a", "command": ["true"], "output_schema": {"$ref": "http://h/s"}}', "another document"),
@@ -268,7 +268,7 @@ def test_a_descriptor_that_makes_no_tool_is_one_clear_line(
 
 
 def test_a_missing_descriptor_is_named(tmp_path: Path) -> None:
-    with pytest.raises(DescriptorError, match=r"gone\.json: cannot be read: No such file"):
+    with pytest.raises(DescriptorError, match=r"gone\.json: there is no such file or folder; .*litany\.toml"):
         load_external_tools([tmp_path / "gone.json"])
 
 

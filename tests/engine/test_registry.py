@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from door_kit import Place, make_place, record_of
 from litany_engine.arguments import detach
+from litany_engine.builtins import BUILTIN_TOOLS
 from litany_engine.calls import CallEnd, Capture, Context, Tool, ToolCall
 from litany_engine.definitions import DefinitionError, Provenance, Traits
 from litany_engine.door import Door
@@ -450,3 +451,37 @@ def test_a_search_tells_and_loads_nothing_that_is_not_granted(place: Place) -> N
     assert end.data == {"loaded": ["mail_in"], "found": []}
     assert b"mail_out" not in end.stdout
     assert registry.state("mail_out") is State.DEFERRED
+
+
+@pytest.mark.parametrize("wrong", [3, "stock", len, None, lambda: None])
+def test_what_is_no_tool_is_a_clear_error(wrong: Any) -> None:
+    with pytest.raises(TypeError, match=r"is no tool; .*@tool"):
+        Registry([wrong])
+
+
+def test_two_tools_of_one_name_are_told_with_their_places() -> None:
+    def make(line: str) -> Any:
+        space: dict[str, Any] = {}
+        exec(
+            compile(
+                "from litany_engine import tool\n@tool\ndef stock() -> str:\n    'S.'\n    return ''\n",
+                line,
+                "exec",
+            ),
+            space,
+        )
+        return space["stock"]
+
+    with pytest.raises(ToolsetError, match=r"'stock' \(one\.py:2 and two\.py:2\)"):
+        Registry([make("one.py"), make("two.py")])
+    with pytest.raises(ToolsetError, match=r"'bash' \(built in and mine\.json\)"):
+        Registry(
+            [
+                *BUILTIN_TOOLS,
+                replace(
+                    BUILTIN_TOOLS[0],
+                    declaration=replace(BUILTIN_TOOLS[0].declaration, name="bash"),
+                    place="mine.json",
+                ),
+            ]
+        )

@@ -57,7 +57,7 @@ def test_a_step_is_a_tree_of_its_calls_with_outcome_duration_size_and_refusal(st
         "├─ T-2   bash       failed 2       12 ms  4 B err\n"
         "├─ T-3   wizard     refused 126    12 ms           grant: wizard is not granted; granted: bash, read_file\n"
         "├─ T-4   bash       timed_out 124  12 ms  silent   deadline 1 s\n"
-        "└─ T-10  bash       no end\n"
+        "└─ T-10  bash       running\n"
     )
 
 
@@ -75,7 +75,12 @@ def test_a_call_is_shown_with_its_input_streams_and_inner_calls(step: Step) -> N
 
 
 def test_a_call_in_flight_says_so(step: Step) -> None:
-    assert "no end: the call is in flight, or its host died" in show_text(step.tools / "T-10")
+    assert "running: it has no end yet" in show_text(step.tools / "T-10")
+    assert show_json(step.tools / "T-10")["running"]
+    step.close()  # as the kernel does for a host that dies
+    assert "no end: its host died" in show_text(step.tools / "T-10")
+    assert "└─ T-10  bash       host died" in show_text(step.path)
+    assert not show_json(step.tools / "T-10")["running"]
 
 
 def test_a_long_stream_is_shown_from_its_head_and_says_so(step: Step) -> None:

@@ -15,7 +15,7 @@ from litany_runtime.outcome import EXIT_CODES, Outcome
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     import trio
 
@@ -190,6 +190,17 @@ async def stop_on_signals(ws: OpenWorkspace, task_status: trio.TaskStatus[None])
         task_status.started()
         async for _ in signals:
             await ws.stop()
+
+
+def warn_of_grants(workspace: Workspace, tools: Iterable[Tool] = ()) -> None:
+    """Say on stderr which names in grants no tool has."""
+    from litany_engine.python_act import PYTHON
+    from litany_engine.unknown_grants import unknown_grants
+    from litany_engine.workspace_tools import workspace_tools
+
+    known = {PYTHON, *(tool.declaration.name for tool in [*workspace_tools(workspace), *tools])}
+    for warning in unknown_grants(workspace.config.roles, known):
+        say(warning)
 
 
 def the_toolset(workspace: Workspace | None, args: argparse.Namespace) -> Toolset:

@@ -6,7 +6,7 @@ import json
 import sys
 from typing import TYPE_CHECKING
 
-from litany_engine.cli.common import FAULTED, add_json, add_workspace, given_workspace
+from litany_engine.cli.common import FAULTED, add_json, add_workspace, given_workspace, warn_of_grants
 
 if TYPE_CHECKING:
     import argparse
@@ -36,6 +36,8 @@ def main(args: argparse.Namespace) -> int:
 
     workspace = given_workspace(args)
     config = Config() if workspace is None else workspace.config
+    if workspace is not None:
+        warn_of_grants(workspace)
     report = probe(None if workspace is None else workspace.worktrees)
     missing = report.missing(Isolation(config.isolation))
     if args.json:

@@ -72,7 +72,8 @@ def main(args: argparse.Namespace) -> int:
     else:
         from litany_engine.envelope import whole_envelope
 
-        sys.stdout.buffer.write(whole_envelope(end))
+        told = whole_envelope(end)
+        sys.stdout.buffer.write(told if end.refusal is None else told + b"\n")
         sys.stdout.flush()
     return end.exit_code
 

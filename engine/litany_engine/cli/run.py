@@ -6,6 +6,7 @@ for the run, holding a copy of the files that git tracks under the current folde
 
 from __future__ import annotations
 
+import re
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -26,6 +27,7 @@ from litany_engine.cli.common import (
     refuse_inside_a_call,
     say,
     stop_on_signals,
+    warn_of_grants,
 )
 from litany_engine.units import parse_deadline, parse_size, show_duration
 
@@ -81,6 +83,8 @@ def main(args: argparse.Namespace) -> int:
     tools = given_tools(args)
     if workspace is None:
         workspace = _make_workspace(args)
+    elif workspace.config.roles:
+        warn_of_grants(workspace, tools)
     return _run(workspace, program, tools, limits, args)
 
 
@@ -112,7 +116,8 @@ def _make_workspace(args: argparse.Namespace) -> Workspace:
     told = f"not in a workspace; made {workspace.root}"
     worktree = workspace.agent().worktree
     if args.files is not None:
-        told += f" with {copy_folder(args.files, worktree)} files of {args.files}"
+        copied = copy_folder(args.files, worktree)
+        told += f" with {copied.files} files of {args.files}{copied.told()}"
     elif not args.no_files:
         seeded = tracked_files(Path.cwd(), worktree)
         told += f" with {seeded}" if seeded else ""
@@ -159,7 +164,7 @@ def _run(
                     )
                     nursery.cancel_scope.cancel()
                 if not args.json:
-                    _tell(end, terminal)
+                    _tell(end, terminal, "<stdin>" if args.program == "-" else args.program)
         if terminal.fault is not None:
             raise output_error(terminal.fault, f"; the program {_ended(end)}, and its record is {end.record}")
         return end
@@ -184,15 +189,21 @@ def _tell_held(event: Event, terminal: Terminal) -> None:
         terminal.line(f"held: {event.reason}; `litany answer {event.call.id} pass` (or refuse) answers it")
 
 
-def _tell(end: CallEnd, terminal: Terminal) -> None:
-    for line in last_lines(end):
+def _tell(end: CallEnd, terminal: Terminal, program: str) -> None:
+    for line in last_lines(end, program):
         terminal.line(line)
 
 
-def last_lines(end: CallEnd) -> Iterator[str]:
-    """What is said after the output: the cause if it was not the program's own, then how it ended."""
+def last_lines(end: CallEnd, program: str) -> Iterator[str]:
+    """What is said after the output: the cause if it was not the program's own, then how it ended.
+
+    Args:
+        end: how it ended.
+        program: what the user calls the program; its record and its model know it as `program.py`.
+    """
     if end.refusal is not None:
-        yield f"refused by the {end.refusal.gate} gate: {end.refusal.reason}"
+        reason = re.sub(r"^program\.py(?=:\d)", lambda _: program, end.refusal.reason, flags=re.MULTILINE)
+        yield f"refused by the {end.refusal.gate} gate: {reason}"
     elif end.reason:
         yield end.reason
     calls = f"{len(end.calls)} call{'' if len(end.calls) == 1 else 's'}"
