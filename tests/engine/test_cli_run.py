@@ -232,6 +232,18 @@ def test_tools_of_a_file_are_there_for_the_run(run: Run, place: Path) -> None:
     assert run("-", stdin=program).stdout == "None\n"  # refused: it was there for one run
 
 
+def test_a_worktree_that_may_not_be_written_says_what_would_let_it(place: Path, state: Path) -> None:
+    (place / "agents/a").chmod(0o555)
+    done = subprocess.run(
+        [sys.executable, "-c", LIKE_ANYBODY, *COMMAND[1:], "run", "-"],
+        check=False, input=b"print(1)", capture_output=True, cwd=place, env=environment(state), timeout=60,
+    )  # fmt: skip
+    (place / "agents/a").chmod(0o755)
+    assert done.returncode == 125
+    assert b"EACCES" in done.stderr
+    assert b"chmod -R u+rwX" in done.stderr
+
+
 def test_two_agents_are_told_apart_and_one_must_be_named(run: Run, place: Path) -> None:
     from litany_engine.workspace import open_workspace_at
 

@@ -86,8 +86,11 @@ def explain(name: Layer, error: OSError) -> ConfinementError:
         reason = "this is a root without the rights that giving up root takes"
         remedy = "Start litany as an ordinary user"
     elif name is Layer.WORKTREE and error.errno in {errno.EACCES, errno.EROFS}:
-        reason = "programs never run as root, and that user may not"
-        remedy = "Start litany as the ordinary user who owns the workspace, or give it to one (`chown -R`)"
+        reason = "programs run as that user, never as root, and it may not read and write there"
+        remedy = (
+            "Let it: `chmod -R u+rwX` if the folder is that user's, else `chown -R` to the ordinary user who "
+            'is to run litany. For programs that only read, `files = "read"` in the role'
+        )
     else:
         reason, remedy = "", ""
     return ConfinementError(name, f"{seen}; {reason}" if reason else seen, remedy)
