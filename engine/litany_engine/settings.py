@@ -151,7 +151,8 @@ _INTRODUCTIONS = {
     'Durations ("500ms", "30s", "5m", "1h30m") and sizes ("4096 B", "64 KiB", "256 MiB") carry their unit.',
     "deadline": "A call ends at the earliest of these, its caller's deadline and what it asks for itself.",
     "limits": "What one program may use; what goes past a limit is refused or ended.",
-    "output": "What the model sees of a call's output at once; `read_tool_output` pages the rest.",
+    "output": "What a window shows the model of a call's output at once; `read_tool_output` pages the rest. "
+    "`litany run`, `litany invoke` and programs get it whole.",
     "tools": "Tools besides the built-in ones.",
     "control": "Your own say on each call.",
     "hold": "What happens while a call is held for your answer.",
