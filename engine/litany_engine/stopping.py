@@ -81,7 +81,8 @@ async def serve_stops(
             listening.listen(16)
             (folder / name).rename(path)  # only now: one that does not answer yet would be swept away
         except OSError as error:
-            raise StopError(f"{folder}: cannot listen there for stops: {error.strerror}") from error
+            whose = _whose(folder) if isinstance(error, PermissionError) else ""
+            raise StopError(f"{folder}: cannot listen there for stops: {error.strerror}{whose}") from error
         task_status.started()
         await trio.serve_listeners(lambda stream: _answer(stream, stop), [trio.SocketListener(listening)])
     finally:
@@ -157,19 +158,18 @@ def _listeners(folder: Path) -> list[str]:
 
 def _closed_to_us(path: Path, error: OSError) -> str:
     """Why nothing can be said of what runs, and who could say it."""
+    return f"{path}: cannot be read: {error.strerror}{_whose(path)}; nothing was stopped"
+
+
+def _whose(path: Path) -> str:
+    """Whose a path is, and what follows from that."""
     try:
         owner = path.stat().st_uid
     except OSError:
         owner = path.parent.stat().st_uid
     if owner == os.geteuid():
-        return (
-            f"{path}: cannot be read: {error.strerror}; nothing was stopped. It is yours: make it readable "
-            "(chmod u+rwX) and ask again"
-        )
-    return (
-        f"{path}: cannot be read: it belongs to {_user(owner)}, and you are {_user(os.geteuid())}; nothing "
-        "was stopped. What runs there is theirs to stop: ask as that user"
-    )
+        return " (it is yours: chmod -R u+rwX)"
+    return f" (it belongs to {_user(owner)}, and you are {_user(os.geteuid())}: do this as that user)"
 
 
 def _user(number: int) -> str:

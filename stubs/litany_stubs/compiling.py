@@ -15,6 +15,7 @@ stays a TypeError (`lax`).
 from __future__ import annotations
 
 import ast
+import inspect
 
 POSITIONAL, MORE, MISSING = "_litany_positional", "_litany_more", "_litany_missing"
 
@@ -27,6 +28,7 @@ def for_programs(tree: ast.Module) -> ast.Module:
     for each in body:
         if isinstance(each, ast.FunctionDef) and (call := call_of(each)) is not None:
             _take_anything(each.args, call)
+            _clean_docstring(each)
     first = next(place for place, each in enumerate(body) if isinstance(each, ast.FunctionDef))
     body[first:first] = _IMPORT
     return ast.fix_missing_locations(ast.Module(body=body, type_ignores=[]))
@@ -49,6 +51,13 @@ def call_of(function: ast.FunctionDef) -> ast.Call | None:
         case ast.Return(value=ast.Call(func=ast.Name(id="_litany_call")) as call):
             return call
     return None
+
+
+def _clean_docstring(function: ast.FunctionDef) -> None:
+    """Take the indentation out, as Python does itself from 3.13 on: `search` shows what is left."""
+    match function.body[0]:
+        case ast.Expr(value=ast.Constant(value=str() as text) as doc):
+            doc.value = inspect.cleandoc(text)
 
 
 def _take_anything(takes: ast.arguments, call: ast.Call) -> None:

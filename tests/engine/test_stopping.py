@@ -66,12 +66,15 @@ def test_a_folder_of_sockets_that_is_closed_to_us_is_told_and_not_taken_for_an_e
 
     exchange(tmp_path, None)
     monkeypatch.setattr(Path, "iterdir", deny)
-    with pytest.raises(StopError, match=r"running: cannot be read: Permission denied; nothing was stopped"):
+    with pytest.raises(
+        StopError,
+        match=r"running: cannot be read: Permission denied \(it is yours: .*\); nothing was stopped",
+    ):
         trio.run(stop_running, tmp_path, None)
     owner, other = os.geteuid(), os.geteuid() + 4_000_000
     monkeypatch.setattr(os, "geteuid", lambda: other)
     with pytest.raises(
-        StopError, match=rf"belongs to user .*, and you are user {other}; nothing was stopped"
+        StopError, match=rf"belongs to user .*, and you are user {other}: .*\); nothing was stopped"
     ):
         trio.run(stop_running, tmp_path, None)
     assert (tmp_path / FOLDER).stat().st_uid == owner
@@ -92,7 +95,7 @@ def test_a_listener_that_may_not_be_connected_to_is_an_error_and_the_others_are_
     monkeypatch.setattr(trio._socket._SocketType, "connect", deny)
     closed, ours = exchange(tmp_path, None)
     assert (closed.pid, closed.calls) == (7, ())
-    assert "7-closed.sock: cannot be read: Permission denied; nothing was stopped" in closed.error
+    assert "7-closed.sock: cannot be read: Permission denied (" in closed.error
     assert ours == Stopped(os.getpid(), ("T of None",))
 
 

@@ -269,6 +269,11 @@ def test_code_for_a_hundred_tools_leaves_out_what_only_a_type_checker_reads() ->
     assert str(Path(__file__).parents[2]).encode() not in compile_stubs(text)
 
 
+def test_a_program_reads_the_docstring_of_a_tool_without_its_indentation() -> None:
+    doc = load_stubs(render([declared("edit_file")])).edit_file.__doc__
+    assert doc.splitlines()[2:4] == ["Args:", "    path: Path of the file, relative to the root."]
+
+
 def test_named_types_are_there_at_run_time_as_dicts() -> None:
     module = load_stubs(render([declared("create_issue")]))
     assert module.CreateIssueData is dict
