@@ -12,7 +12,7 @@ MAX_BYTES = 512 * 1024 * 1024
 """What is copied without being asked: a large project, in a second or two. For more there is `--files`."""
 
 
-MAX_NAMES = 5
+MAX_NAMES = 10
 """Names of what was left out that are told."""
 
 
@@ -111,6 +111,8 @@ def _stays_inside(folder: Path, link: Path) -> bool:
     target = link.readlink()
     if target.is_absolute():
         return False
-    written = Path(os.path.normpath(link.parent / target))
+    # Neither alone is enough: `../<this folder>/a` comes back to a folder whose copy has another name, and a
+    # path through another link leads elsewhere than it reads.
+    written = os.path.normpath(link.parent.relative_to(folder) / target)
     followed = Path(os.path.realpath(link))
-    return written.is_relative_to(folder) and followed.is_relative_to(os.path.realpath(folder))
+    return not written.startswith("..") and followed.is_relative_to(os.path.realpath(folder))
