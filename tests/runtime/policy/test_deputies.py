@@ -449,6 +449,17 @@ pprint.pprint([N(a=1, b="x" * 90), M(b=2), {"z": 1, "a": [1] * 40}], width=60); 
 for style, text in (("%", "%(levelname)s %(message)s %(who)s"), ("{", "{levelname} {message} {who}"), ("$", "$levelname $message $who")):
     f = logging.Formatter(text, style=style, defaults={"who": "me"}); print(f.format(logging.makeLogRecord({"msg": "hi", "levelname": "X"})))
 """,
+    "binding": """
+class A:
+    def f(self): return "f"
+class Typed:
+    def __get__(self, obj, owner=None): return "typed" if obj else owner.__name__
+    def __set__(self, obj, value): print("set", value)
+class B: t = Typed()
+def g(self, *a): return type(self).__name__, a
+print(g.__get__(A())(1), A.f.__get__(A())(), property(lambda s: 5).__get__(A()), staticmethod(g).__get__(A())(1, 2))
+print(classmethod(g).__get__(A(), A)(3)[1], Typed().__get__(None, B), B().t, len.__name__); B().t = 4; Typed().__set__(B(), 5)
+""",
     "wrappers": """
 import functools
 def d(f):

@@ -9,6 +9,8 @@ import pytest
 from litany_runtime.policy import PolicyError, Violation, check, compile_program
 from policy_runner import PolicyRunner
 
+EMPTY_ENVIRONMENT = "a program's environment is empty; pass values in the program text or through a tool"
+
 REFUSED = [
     # source, line, column, rule, a part of the hint
     ("x = 1\ny = ().__class__.__base__", 2, 5, "dunder-attribute", "name the class"),
@@ -83,6 +85,16 @@ REFUSED = [
     ("from math import sqr", 1, 18, "import-name", "sqrt"),
     ("from sys import modules", 1, 17, "import-name", "it has:"),
     ("from json import codecs", 1, 18, "import-name", "it has:"),
+    ("import os\nprint(os.environ)", 2, 7, "import-name", EMPTY_ENVIRONMENT),
+    ("import os\nos.environ['A'] = '1'", 2, 1, "import-name", EMPTY_ENVIRONMENT),
+    ("import os\nos.environb", 2, 1, "import-name", EMPTY_ENVIRONMENT),
+    ("import os, sys\ndef f(): return os.getenv('A', 'b')", 2, 17, "import-name", EMPTY_ENVIRONMENT),
+    ("import os\nos.putenv('A', 'b')", 2, 1, "import-name", EMPTY_ENVIRONMENT),
+    ("import os\nos.unsetenv('A')", 2, 1, "import-name", EMPTY_ENVIRONMENT),
+    ("import os as system\nx = system.environ.get('A')", 2, 5, "import-name", EMPTY_ENVIRONMENT),
+    ("def f():\n    import os\n    return os.environ", 3, 12, "import-name", EMPTY_ENVIRONMENT),
+    ("from os import environ", 1, 16, "import-name", EMPTY_ENVIRONMENT),
+    ("import os.path\nos.environ", 2, 1, "import-name", EMPTY_ENVIRONMENT),
     ("import math as _litany_x", 1, 8, "reserved-name", "another name"),
     ("import os as __builtins__", 1, 8, "dunder-name", "by their names"),
     ("x._litany_own", 1, 1, "reserved-name", "another name"),
@@ -128,6 +140,11 @@ def test_a_refused_name_of_the_programs_own_is_its_own() -> None:
     assert check(b"def compile(x): return x\ncompile(1)") == []
     assert check(b"def f(eval): return eval(1)") == []
     assert check(b"from re import compile\ncompile('a')") == []
+
+
+def test_an_environ_of_the_programs_own_is_its_own() -> None:
+    assert check(b"class Os: environ = {}\nos = Os()\nos.environ['A'] = 1") == []
+    assert check(b"import os\nclass A: pass\na = A()\na.environ = os.sep") == []
 
 
 def test_every_violation_is_reported_in_the_order_of_their_places() -> None:
