@@ -115,4 +115,4 @@ def _stays_inside(folder: Path, link: Path) -> bool:
     # path through another link leads elsewhere than it reads.
     written = os.path.normpath(link.parent.relative_to(folder) / target)
     followed = Path(os.path.realpath(link))
-    return not written.startswith("..") and followed.is_relative_to(os.path.realpath(folder))
+    return written.split("/")[0] != ".." and followed.is_relative_to(os.path.realpath(folder))
