@@ -102,7 +102,7 @@ def test_a_refused_program_is_told_why_and_exits_126(run: Run, place: Path) -> N
 
 
 def test_a_deadline_is_kept_and_nothing_is_left_running(place: Path, state: Path) -> None:
-    with start("run", "--deadline", "1s", "-", cwd=place, state=state) as process:
+    with start("run", "--deadline", "4s", "-", cwd=place, state=state) as process:
         assert process.stdin is not None
         assert process.stdout is not None
         process.stdin.write(b"print('begun', flush=True)\nwhile True: pass")
@@ -111,13 +111,13 @@ def test_a_deadline_is_kept_and_nothing_is_left_running(place: Path, state: Path
         began = time.monotonic()
         children = psutil.Process(process.pid).children(recursive=True)
         assert children
-        assert process.wait(10) == 124
+        assert process.wait(20) == 124
         took = time.monotonic() - began
     _, alive = psutil.wait_procs(children, timeout=5)
     assert alive == []
     output = json.loads((place / "steps/a/001/tools/call_1/output.json").read_text())
     assert (output["outcome"], output["stdout"]) == ("timed_out", "begun\n")
-    assert took < 3  # the call's own clock is in its record; this one has a process to end, too
+    assert took < 8  # the call's own clock is in its record; this one has a process to end, too
 
 
 @pytest.mark.parametrize("deadline", ["5", "soon", "0s", ""])
