@@ -16,7 +16,7 @@ WINGS = ("stubs", "runtime", "engine")
 def main() -> int:
     workspace = ephemeral_workspace()
     worktree = workspace.agent().worktree
-    copied = sum(copy_folder(ROOT / wing, worktree / wing) for wing in WINGS)
+    copied = sum(copy_folder(ROOT / wing, worktree / wing).files for wing in WINGS)
     print(f"$ litany run {PROGRAM.relative_to(ROOT)}   # over a copy of {copied} files of this repository\n")
     with open_workspace_blocking(workspace) as ws:
         end = ws.python(PROGRAM.read_text(), deadline="60s")
