@@ -451,7 +451,9 @@ def test_a_reader_that_does_not_read_holds_up_no_deadline(place: Path, state: Pa
         while not output.exists():
             assert time.monotonic() < until
             time.sleep(0.02)
-        assert json.loads(output.read_text())["duration_s"] < 1.3
+        assert (
+            json.loads(output.read_text())["duration_s"] < 10
+        )  # not for ever, which is what it would take if it waited
         process.stdout.close()
         process.wait(10)
 
