@@ -119,6 +119,8 @@ def kill_hosts(root: Path, *, kills: int, agents: int, calls: int, seed: int, fs
         found.ran = check_effects(workspace, steps)
         found.records += check_records(steps)
         whole |= steps
+        if (number + 1) % 10 == 0:
+            print(f"{number + 1} killed, {found.records} records whole", flush=True)
     return found
 
 
