@@ -204,11 +204,15 @@ def _mounts(entered: Entered, child: ChildPlan, name: str | None, git: Git) -> I
             )
             yield _Line(sealed, _SUCCEED, Layer.WORKTREE, f"mount_setattr of {name}")
         yield from _cover_git(f"{mounts.WORKTREE}/.git".encode(), git)
-    options = f"size={child.limits.tmp_bytes},nr_inodes={child.limits.tmp_files},mode=700"
+    shown_again = [
+        *_show_again([p for p in map(str, entered.plan.read_only) if mounts.beneath(mounts.TMP, p)])
+    ]
+    # What is put there for the program is not of its own making: it does not count against its files.
+    files = child.limits.tmp_files + len(shown_again)
+    options = f"size={child.limits.tmp_bytes},nr_inodes={files},mode=700"
     tmp = partial(kernel.mount, b"tmpfs", mounts.TMP.encode(), b"tmpfs", mounts.TMPFS, options.encode())
     yield _Line(tmp, _SUCCEED, Layer.MOUNT, "mount of /tmp")
-    readable = map(str, entered.plan.read_only)
-    yield from _show_again([path for path in readable if mounts.beneath(mounts.TMP, path)])
+    yield from shown_again
     if entered.plan.worktrees is not None:
         # Other agents' files are from here on nowhere, not merely forbidden.
         let_go = partial(kernel.umount2, mounts.WORKTREES.encode(), kernel.MNT_DETACH)
