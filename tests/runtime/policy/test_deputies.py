@@ -524,3 +524,15 @@ print(len(got), [type(g).__name__ for g in got])
 """
     run = policy.run(program, trusted=trusted)
     assert run.stdout == "0 []\n", run
+
+
+def test_a_redirection_is_of_a_stream_whatever_its_object_says(policy: PolicyRunner) -> None:
+    trusted = """
+def before(namespace):
+    import contextlib
+    namespace["r"] = contextlib.redirect_stdout({})
+    namespace["r"]._stream = "modules"
+"""
+    run = policy.run("with r: print('inside')", trusted=trusted)
+    assert (run.stdout, run.exception) == ("", "AttributeError"), run
+    assert "a redirection is for a stream" in run.stderr
