@@ -83,6 +83,11 @@ async def open_bench(folder: Path | None = None, **setup: object) -> AsyncIterat
 
 def processes_below() -> list[psutil.Process]:
     """Every process under this one that is not a zombie."""
-    return [
-        each for each in psutil.Process().children(recursive=True) if each.status() != psutil.STATUS_ZOMBIE
-    ]
+    return [each for each in psutil.Process().children(recursive=True) if _is_alive(each)]
+
+
+def _is_alive(process: psutil.Process) -> bool:
+    try:
+        return process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:  # gone between the listing and the look
+        return False
