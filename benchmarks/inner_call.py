@@ -23,7 +23,7 @@ from pathlib import Path
 import trio
 
 from litany_engine import Traits, init_workspace, open_workspace, tool
-from litany_engine.workspace import Workspace
+from litany_engine.workspaces.workspace import Workspace
 
 ASK = 'unmatched = "ask"\n'
 RULES = """

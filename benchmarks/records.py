@@ -16,8 +16,8 @@ import time
 from datetime import UTC, datetime
 from pathlib import Path
 
-from litany_engine.calls import CallEnd, ToolCall
-from litany_engine.records import Records, Step
+from litany_engine.door.calls import CallEnd, ToolCall
+from litany_engine.records.records import Records, Step
 from litany_runtime.outcome import Outcome
 
 NOW = datetime.now(UTC)

@@ -4,9 +4,9 @@ import sys
 from pathlib import Path
 
 from litany_engine import open_workspace_blocking
-from litany_engine.new_workspace import ephemeral_workspace
-from litany_engine.seed import copy_folder
-from litany_engine.show import show_text
+from litany_engine.workspaces.new_workspace import ephemeral_workspace
+from litany_engine.workspaces.seed import copy_folder
+from litany_engine.records.show import show_text
 
 ROOT = Path(__file__).resolve().parent.parent
 PROGRAM = ROOT / "examples" / "line_counts.py"

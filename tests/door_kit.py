@@ -9,10 +9,10 @@ from typing import Any
 
 import trio
 
-from litany_engine.callers import Caller
-from litany_engine.calls import Capture, Context, Tool, ToolCall
-from litany_engine.records import Records
-from litany_engine.toolset import Toolset, toolset
+from litany_engine.door.callers import Caller
+from litany_engine.door.calls import Capture, Context, Tool, ToolCall
+from litany_engine.records.records import Records
+from litany_engine.tools.toolset import Toolset, toolset
 from litany_stubs.words import ToolDeclaration
 
 PATH_SCHEMA = {

@@ -118,9 +118,9 @@ def main() -> None:
 
     from litany_engine import open_workspace, tool
     from litany_engine.api import OpenWorkspace
-    from litany_engine.driver import Driver  # noqa: F401
-    from litany_engine.lock import executor_lock  # noqa: F401
-    from litany_engine.workspace import Workspace, open_workspace_at
+    from litany_engine.windows.driver import Driver  # noqa: F401
+    from litany_engine.windows.lock import executor_lock  # noqa: F401
+    from litany_engine.workspaces.workspace import Workspace, open_workspace_at
     from window_kit import AGENT
 
     def note(workspace: Workspace, call: str) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import psutil
 import trio
 
-from litany_engine.calls import Capture, Context, Tool, ToolCall
+from litany_engine.door.calls import Capture, Context, Tool, ToolCall
 
 AGENT = "20260101T000000Z-abc123"
 

@@ -10,10 +10,10 @@ from typing import Any
 import trio
 
 from litany_engine import init_workspace, tool
-from litany_engine.calls import Tool
-from litany_engine.entries import Side, standing
-from litany_engine.transcript import Transcript
-from litany_engine.workspace import Workspace
+from litany_engine.door.calls import Tool
+from litany_engine.windows.entries import Side, standing
+from litany_engine.windows.transcript import Transcript
+from litany_engine.workspaces.workspace import Workspace
 
 AGENT = "a"
 

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from litany_engine.api import OpenWorkspace, open_workspace
     from litany_engine.blocking import open_workspace as open_workspace_blocking
-    from litany_engine.calls import CallEnd, Capture
-    from litany_engine.definitions import Traits
-    from litany_engine.function_tool import ToolContext, tool
-    from litany_engine.new_workspace import init_workspace
+    from litany_engine.door.calls import CallEnd, Capture
+    from litany_engine.tools.definitions import Traits
+    from litany_engine.tools.function_tool import ToolContext, tool
+    from litany_engine.workspaces.new_workspace import init_workspace
 
 __all__ = [
     "CallEnd",
@@ -30,15 +30,15 @@ __all__ = [
 ]
 
 _HOMES = {
-    "CallEnd": ("calls", "CallEnd"),
-    "Capture": ("calls", "Capture"),
+    "CallEnd": ("door.calls", "CallEnd"),
+    "Capture": ("door.calls", "Capture"),
     "OpenWorkspace": ("api", "OpenWorkspace"),
-    "ToolContext": ("function_tool", "ToolContext"),
-    "Traits": ("definitions", "Traits"),
-    "init_workspace": ("new_workspace", "init_workspace"),
+    "ToolContext": ("tools.function_tool", "ToolContext"),
+    "Traits": ("tools.definitions", "Traits"),
+    "init_workspace": ("workspaces.new_workspace", "init_workspace"),
     "open_workspace": ("api", "open_workspace"),
     "open_workspace_blocking": ("blocking", "open_workspace"),
-    "tool": ("function_tool", "tool"),
+    "tool": ("tools.function_tool", "tool"),
 }
 
 

@@ -17,29 +17,29 @@ from typing import TYPE_CHECKING
 
 import trio
 
-from litany_engine.callers import Caller, Parent
-from litany_engine.calls import Capture
-from litany_engine.dead_holds import refuse_dead_holds
-from litany_engine.door import Deadlines, Door
-from litany_engine.holds import Holds
-from litany_engine.python_act import PYTHON, Seat, python_tool
+from litany_engine.configuration.units import DURATION_SHAPE, UnitError, parse_duration
+from litany_engine.door.callers import Caller, Parent
+from litany_engine.door.calls import Capture
+from litany_engine.door.dead_holds import refuse_dead_holds
+from litany_engine.door.door import Deadlines, Door
+from litany_engine.door.holds import Holds
 from litany_engine.stopping import serve_stops
-from litany_engine.toolset import Toolset, toolset
-from litany_engine.units import DURATION_SHAPE, UnitError, parse_duration
-from litany_engine.workspace import Workspace, open_workspace_at
-from litany_engine.workspace_tools import workspace_tools
+from litany_engine.tools.python_act import PYTHON, Seat, python_tool
+from litany_engine.tools.toolset import Toolset, toolset
+from litany_engine.tools.workspace_tools import workspace_tools
+from litany_engine.workspaces.workspace import Workspace, open_workspace_at
 from litany_runtime.outcome import STOP_RAISED
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 
-    from litany_engine.calls import CallEnd, Context, Executor, Tool, ToolCall
-    from litany_engine.driver import Advance, Driver
-    from litany_engine.events import Event
-    from litany_engine.records import Step
-    from litany_engine.screens import Screen
-    from litany_engine.window import Answers
-    from litany_engine.workspace import Agent
+    from litany_engine.door.calls import CallEnd, Context, Executor, Tool, ToolCall
+    from litany_engine.door.events import Event
+    from litany_engine.door.screens import Screen
+    from litany_engine.records.records import Step
+    from litany_engine.windows.driver import Advance, Driver
+    from litany_engine.windows.window import Answers
+    from litany_engine.workspaces.workspace import Agent
     from litany_runtime.limits import Limits
     from litany_runtime.supervisor import Supervisor
     from litany_stubs.words import JSON
@@ -73,12 +73,12 @@ class OpenWorkspace:
         deadlines = Deadlines(config.default_deadline_s, config.maximum_deadline_s)
         consult = None
         if config.control is not None:
-            from litany_engine.control import consultant  # noqa: PLC0415  most workspaces have no control
+            from litany_engine.door.control import consultant  # noqa: PLC0415  most workspaces have no control
 
             consult = consultant(config.control)
         accounts = None
         if config.budgets:
-            from litany_engine.budgets import Accounts  # noqa: PLC0415  most workspaces have no budgets
+            from litany_engine.door.budgets import Accounts  # noqa: PLC0415  most workspaces have no budgets
 
             accounts = Accounts(workspace.root, config.budgets)
         self._door = Door(
@@ -286,7 +286,7 @@ class OpenWorkspace:
 
     def _drives(self) -> Driver:
         if self._driver is None:
-            from litany_engine.driver import Driver  # noqa: PLC0415  a host without transcripts needs none
+            from litany_engine.windows.driver import Driver  # noqa: PLC0415  a host without transcripts needs none
 
             self._driver = Driver(self.workspace, self._door, self._caller)
         return self._driver

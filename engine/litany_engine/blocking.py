@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from litany_engine.calls import CallEnd, Tool
-    from litany_engine.driver import Advance
-    from litany_engine.screens import Screen
-    from litany_engine.window import Answers
-    from litany_engine.workspace import Workspace
+    from litany_engine.door.calls import CallEnd, Tool
+    from litany_engine.door.screens import Screen
+    from litany_engine.windows.driver import Advance
+    from litany_engine.windows.window import Answers
+    from litany_engine.workspaces.workspace import Workspace
     from litany_runtime.limits import Limits
     from litany_stubs.words import JSON
 

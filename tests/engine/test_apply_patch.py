@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from litany_engine.builtins import APPLY_PATCH
-from litany_engine.builtins import apply_patch as apply_patch_module
-from litany_engine.builtins.patch_grammar import Operation, PatchError, parse_patch
-from litany_engine.builtins.patch_match import apply_hunks
-from litany_engine.calls import Capture
+from litany_engine.door.calls import Capture
+from litany_engine.tools.builtins import APPLY_PATCH
+from litany_engine.tools.builtins import apply_patch as apply_patch_module
+from litany_engine.tools.builtins.patch_grammar import Operation, PatchError, parse_patch
+from litany_engine.tools.builtins.patch_match import apply_hunks
 from tool_kit import context_in, run_tool, worktree_in
 
 FILE = "alpha\nbeta\ngamma\ndelta\nepsilon\n"

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from litany_engine.arguments import ArgumentCheck, SchemaError, detach, takes
+from litany_engine.door.arguments import ArgumentCheck, SchemaError, detach, takes
 from litany_engine.near import near
 from litany_stubs.words import ToolDeclaration
 

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 
 from door_kit import Place, make_place, record_of
 from litany_engine import init_workspace, open_workspace, tool
-from litany_engine.callers import Caller, Parent
-from litany_engine.calls import CallEnd, Capture, Context, Tool, ToolCall
-from litany_engine.door import MAX_RECORDED_REFUSALS, ControlFault, Door
-from litany_engine.records import RecordError
-from litany_engine.toolset import toolset
-from litany_engine.workspace import Workspace
+from litany_engine.door.callers import Caller, Parent
+from litany_engine.door.calls import CallEnd, Capture, Context, Tool, ToolCall
+from litany_engine.door.door import MAX_RECORDED_REFUSALS, ControlFault, Door
+from litany_engine.records.records import RecordError
+from litany_engine.tools.toolset import toolset
+from litany_engine.workspaces.workspace import Workspace
 from litany_runtime.outcome import Outcome
 from litany_stubs.words import ToolDeclaration
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from litany_engine.builtins import BASH, BUILTIN_TOOLS
-from litany_engine.builtins import bash as bash_module
-from litany_engine.calls import Capture
+from litany_engine.door.calls import Capture
+from litany_engine.tools.builtins import BASH, BUILTIN_TOOLS
+from litany_engine.tools.builtins import bash as bash_module
 from litany_runtime.outcome import Outcome
 from tool_kit import context_in, processes_with, run_tool, unique_sleep, worktree_in
 

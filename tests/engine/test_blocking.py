@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from litany_engine import ToolContext, init_workspace, open_workspace, open_workspace_blocking, tool
-from litany_engine.toolset import ToolsetError
-from litany_engine.workspace import WorkspaceError
+from litany_engine.tools.toolset import ToolsetError
+from litany_engine.workspaces.workspace import WorkspaceError
 from litany_runtime.outcome import Outcome
 
 

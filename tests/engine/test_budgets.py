@@ -17,14 +17,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from door_kit import Place, make_place, record_of
-from litany_engine.budget_limits import Budgets
-from litany_engine.budgets import Accounts, Ledger, LedgerError
-from litany_engine.calls import CallEnd, Capture, Context, Tool, ToolCall
-from litany_engine.config import ConfigError, parse_config
-from litany_engine.definitions import Traits
-from litany_engine.door import Door
-from litany_engine.gates import Hold
-from litany_engine.toolset import toolset
+from litany_engine.configuration.config import ConfigError, parse_config
+from litany_engine.door.budget_limits import Budgets
+from litany_engine.door.budgets import Accounts, Ledger, LedgerError
+from litany_engine.door.calls import CallEnd, Capture, Context, Tool, ToolCall
+from litany_engine.door.door import Door
+from litany_engine.door.gates import Hold
+from litany_engine.tools.definitions import Traits
+from litany_engine.tools.toolset import toolset
 from litany_runtime.outcome import Outcome
 from litany_stubs.words import Refusal, ToolDeclaration
 
@@ -104,7 +104,7 @@ def test_the_calls_of_one_program_are_counted_refused_ones_too(place: Place) -> 
     async def main() -> list[CallEnd]:
         from dataclasses import replace
 
-        from litany_engine.callers import Parent
+        from litany_engine.door.callers import Parent
 
         caller = replace(place.caller(), parent=Parent("T"))
         door = door_of(place, program_calls=3)
@@ -175,11 +175,11 @@ import os, sys, trio
 from pathlib import Path
 sys.path[:0] = {path!r}
 from door_kit import make_place
-from litany_engine.budget_limits import Budgets
-from litany_engine.budgets import Accounts
-from litany_engine.calls import Capture, Tool
-from litany_engine.door import Door
-from litany_engine.toolset import toolset
+from litany_engine.door.budget_limits import Budgets
+from litany_engine.door.budgets import Accounts
+from litany_engine.door.calls import Capture, Tool
+from litany_engine.door.door import Door
+from litany_engine.tools.toolset import toolset
 from litany_stubs.words import ToolDeclaration
 
 root = Path({root!r})
@@ -209,9 +209,9 @@ MANY = """
 import sys
 from pathlib import Path
 from types import SimpleNamespace
-from litany_engine.budget_limits import Budgets
-from litany_engine.budgets import Accounts, Reservation
-from litany_engine.calls import ToolCall
+from litany_engine.door.budget_limits import Budgets
+from litany_engine.door.budgets import Accounts, Reservation
+from litany_engine.door.calls import ToolCall
 
 accounts = Accounts(Path(sys.argv[1]), Budgets(agent_calls=100, tree_calls=150))
 caller = SimpleNamespace(agent="a", parent=None)
@@ -247,7 +247,7 @@ def test_nobody_looks_at_a_ledger_while_another_makes_up_its_mind(tmp_path: Path
 def test_a_long_ledger_is_shortened_and_others_find_the_new_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import litany_engine.budgets as module
+    import litany_engine.door.budgets as module
 
     monkeypatch.setattr(module, "MAX_LEDGER_BYTES", 200)
     one, other = Ledger(tmp_path / "l"), Ledger(tmp_path / "l")

@@ -15,7 +15,7 @@ import pytest
 
 import cli_kit
 from litany_engine.cli import COMMANDS
-from litany_engine.new_workspace import init_workspace
+from litany_engine.workspaces.new_workspace import init_workspace
 
 Litany = Callable[..., "subprocess.CompletedProcess[str]"]
 

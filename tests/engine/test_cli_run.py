@@ -22,7 +22,7 @@ import pygit2
 import pytest
 
 from cli_kit import COMMAND, LIKE_ANYBODY, environment, litany, start
-from litany_engine.new_workspace import init_workspace
+from litany_engine.workspaces.new_workspace import init_workspace
 
 ROOT = Path(__file__).parents[2]
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -245,7 +245,7 @@ def test_a_worktree_that_may_not_be_written_says_what_would_let_it(place: Path, 
 
 
 def test_two_agents_are_told_apart_and_one_must_be_named(run: Run, place: Path) -> None:
-    from litany_engine.workspace import open_workspace_at
+    from litany_engine.workspaces.workspace import open_workspace_at
 
     open_workspace_at(place).add_agent("b")
     done = run("-", stdin="print(1)")
@@ -277,7 +277,7 @@ def repository(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("home", ["", "relative", "."])
 def test_a_home_that_is_none_is_not_the_current_folder(tmp_path: Path, home: str) -> None:
-    script = "from litany_engine.new_workspace import _home; print(_home())"
+    script = "from litany_engine.workspaces.new_workspace import _home; print(_home())"
     done = subprocess.run(
         [sys.executable, "-c", script],
         check=True, capture_output=True, text=True, cwd=tmp_path, env=environment(tmp_path) | {"HOME": home},

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import cli_kit
-from litany_engine.new_workspace import init_workspace
+from litany_engine.workspaces.new_workspace import init_workspace
 
 Litany = Callable[..., "subprocess.CompletedProcess[str]"]
 

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from litany_engine.command_line import Command, CommandLine, decompose
-from litany_engine.command_patterns import CommandPattern
+from litany_engine.rules.command_line import Command, CommandLine, decompose
+from litany_engine.rules.command_patterns import CommandPattern
 
 
 def shown(commands: tuple[Command, ...]) -> list[str]:

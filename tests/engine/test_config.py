@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from litany_engine.config import (
+from litany_engine.configuration.config import (
     LIMIT_FIELDS,
     MAX_CONFIG_BYTES,
     Config,
@@ -20,7 +20,7 @@ from litany_engine.config import (
     load_config,
     parse_config,
 )
-from litany_engine.settings import SETTINGS, default_toml
+from litany_engine.configuration.settings import SETTINGS, default_toml
 from litany_runtime.limits import Limits
 from litany_runtime.program import FilePolicy
 

@@ -16,12 +16,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from door_kit import Place, make_place
-from litany_engine.callers import Caller, Parent
-from litany_engine.calls import CallEnd, ToolCall
-from litany_engine.config import ControlConfig
-from litany_engine.control import MAX_VERDICT_BYTES, consult, consultant, read_verdict
-from litany_engine.door import ControlFault, Door
-from litany_engine.gates import Hold
+from litany_engine.configuration.config import ControlConfig
+from litany_engine.door.callers import Caller, Parent
+from litany_engine.door.calls import CallEnd, ToolCall
+from litany_engine.door.control import MAX_VERDICT_BYTES, consult, consultant, read_verdict
+from litany_engine.door.door import ControlFault, Door
+from litany_engine.door.gates import Hold
 from litany_runtime.outcome import Outcome
 from litany_stubs.words import Refusal
 

@@ -11,10 +11,10 @@ import trio
 import trio.testing
 
 from door_kit import Place, make_place, record_of
-from litany_engine.callers import Caller, Parent
-from litany_engine.calls import CallEnd
-from litany_engine.door import ControlFault, Deadlines, Door
-from litany_engine.gates import Hold
+from litany_engine.door.callers import Caller, Parent
+from litany_engine.door.calls import CallEnd
+from litany_engine.door.door import ControlFault, Deadlines, Door
+from litany_engine.door.gates import Hold
 from litany_runtime.outcome import Outcome
 from litany_stubs.words import Refusal
 
@@ -341,7 +341,7 @@ def test_an_inner_call_may_have_a_shorter_deadline_of_its_own(place: Place) -> N
 def test_a_disk_that_takes_no_record_is_an_end_and_not_an_exception(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from litany_engine.records import RecordError, Step
+    from litany_engine.records.records import RecordError, Step
 
     caller = place.caller()
 
@@ -461,7 +461,7 @@ def test_a_call_whose_input_cannot_be_recorded_does_not_run(
     async def consult(call: Any, caller: Caller) -> None:
         raise AssertionError("no gate is asked about a call without a record")
 
-    from litany_engine.records import Record, RecordError
+    from litany_engine.records.records import Record, RecordError
 
     def full(*_: object) -> None:
         raise RecordError("no space left on device")
@@ -476,7 +476,7 @@ def test_a_call_whose_input_cannot_be_recorded_does_not_run(
 def test_an_answer_whose_record_cannot_be_written_is_not_given(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from litany_engine.records import Record, RecordError
+    from litany_engine.records.records import Record, RecordError
 
     def full(*_: object) -> None:
         raise RecordError("no space left on device")

@@ -17,15 +17,15 @@ import trio
 from litany_engine import open_workspace
 from litany_engine.api import OpenWorkspace
 from litany_engine.cli import main as cli
-from litany_engine.dead_records import complete_dead_records
-from litany_engine.driver import Advance, in_tree
-from litany_engine.entries import ToolResult, TranscriptError
-from litany_engine.inbox import deposit, deposits
-from litany_engine.lock import executor_lock
-from litany_engine.recorded import HOST_DIED, load_call
-from litany_engine.settlement import DIED_AFTER, DIED_UNKNOWN, NOT_RUN_DIED, NOT_RUN_STOPPED
-from litany_engine.window import WindowEnd
-from litany_engine.workspace import Workspace
+from litany_engine.records.dead_records import complete_dead_records
+from litany_engine.records.recorded import HOST_DIED, load_call
+from litany_engine.windows.driver import Advance, in_tree
+from litany_engine.windows.entries import ToolResult, TranscriptError
+from litany_engine.windows.inbox import deposit, deposits
+from litany_engine.windows.lock import executor_lock
+from litany_engine.windows.settlement import DIED_AFTER, DIED_UNKNOWN, NOT_RUN_DIED, NOT_RUN_STOPPED
+from litany_engine.windows.window import WindowEnd
+from litany_engine.workspaces.workspace import Workspace
 from tool_kit import wait_until
 from window_kit import (
     AGENT,

@@ -19,11 +19,11 @@ import ctypes, json, platform, struct, sys
 from datetime import UTC, datetime
 from pathlib import Path
 import pygit2
-from litany_engine.calls import ToolCall
-from litany_engine.entries import ToolResult
-from litany_engine.git import GitError
-from litany_engine.records import RecordError, Records
-from litany_engine.transcript import Transcript
+from litany_engine.door.calls import ToolCall
+from litany_engine.windows.entries import ToolResult
+from litany_engine.workspaces.git import GitError
+from litany_engine.records.records import RecordError, Records
+from litany_engine.windows.transcript import Transcript
 from window_kit import AGENT, make_workspace
 
 FSYNC, FDATASYNC = {"x86_64": (74, 75), "aarch64": (82, 83)}[platform.machine()]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from litany_engine.entries import (
+from litany_engine.windows.entries import (
     Entry,
     Side,
     ToolResult,

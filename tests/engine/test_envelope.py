@@ -11,10 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from litany_engine.builtins import READ_TOOL_OUTPUT
-from litany_engine.calls import CallEnd, Capture, ToolCall
-from litany_engine.envelope import bounded, envelope, exit_code_of, model_text, whole_envelope
-from litany_engine.output_pages import (
+from litany_engine.door.calls import CallEnd, Capture, ToolCall
+from litany_engine.records.envelope import bounded, envelope, exit_code_of, model_text, whole_envelope
+from litany_engine.records.output_pages import (
     PAGE_BYTES,
     Address,
     AddressError,
@@ -22,7 +21,8 @@ from litany_engine.output_pages import (
     page,
     parse_address,
 )
-from litany_engine.records import Records
+from litany_engine.records.records import Records
+from litany_engine.tools.builtins import READ_TOOL_OUTPUT
 from litany_runtime.outcome import Outcome
 from litany_stubs.words import Refusal
 from tool_kit import AGENT, context_in, run_tool

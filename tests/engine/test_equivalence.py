@@ -20,9 +20,9 @@ import trio
 from cli_kit import litany
 from litany_engine import open_workspace
 from litany_engine.api import OpenWorkspace
-from litany_engine.calls import Capture, Context, ToolCall
-from litany_engine.gates import GATES
-from litany_engine.workspace import Workspace
+from litany_engine.door.calls import Capture, Context, ToolCall
+from litany_engine.door.gates import GATES
+from litany_engine.workspaces.workspace import Workspace
 from window_kit import AGENT, make_workspace, use
 
 CONFIG = """

@@ -13,11 +13,11 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from door_kit import Place, make_place
-from litany_engine.calls import CallEnd, Capture, Context, Tool, ToolCall
-from litany_engine.door import Door
-from litany_engine.events import MAX_REPORT_CHARS, CallReport, Event
-from litany_engine.spans import trace_calls
-from litany_engine.toolset import toolset
+from litany_engine.door.calls import CallEnd, Capture, Context, Tool, ToolCall
+from litany_engine.door.door import Door
+from litany_engine.door.events import MAX_REPORT_CHARS, CallReport, Event
+from litany_engine.door.spans import trace_calls
+from litany_engine.tools.toolset import toolset
 from litany_stubs.words import ToolDeclaration
 
 

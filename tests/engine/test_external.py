@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 import trio
 
-from litany_engine.calls import Capture, Tool, ToolCall
-from litany_engine.environment import tool_environment
-from litany_engine.external import DescriptorError, load_external_tool, load_external_tools
+from litany_engine.door.calls import Capture, Tool, ToolCall
+from litany_engine.tools.environment import tool_environment
+from litany_engine.tools.external import DescriptorError, load_external_tool, load_external_tools
 from litany_runtime.outcome import Outcome
 from tool_kit import AGENT, context_in, processes_with, run_tool, unique_sleep, wait_until, worktree_in
 

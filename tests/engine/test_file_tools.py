@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from litany_engine.builtins import APPLY_PATCH, READ_FILE
-from litany_engine.builtins.read_file import MAX_FILE_BYTES, _lines
-from litany_engine.builtins.worktree_files import FileRefusedError, WorktreeFiles
-from litany_engine.calls import Capture
+from litany_engine.door.calls import Capture
+from litany_engine.tools.builtins import APPLY_PATCH, READ_FILE
+from litany_engine.tools.builtins.read_file import MAX_FILE_BYTES, _lines
+from litany_engine.tools.builtins.worktree_files import FileRefusedError, WorktreeFiles
 from tool_kit import AGENT, context_in, run_tool, worktree_in
 
 

@@ -21,9 +21,9 @@ import trio
 from hypothesis import given
 from hypothesis import strategies as st
 
-from litany_engine.calls import Capture, Tool, ToolCall
-from litany_engine.definitions import Traits
-from litany_engine.function_tool import ToolContext, ToolDefinitionError, tool
+from litany_engine.door.calls import Capture, Tool, ToolCall
+from litany_engine.tools.definitions import Traits
+from litany_engine.tools.function_tool import ToolContext, ToolDefinitionError, tool
 from litany_runtime.outcome import Outcome
 from tool_kit import AGENT, context_in, run_tool
 
@@ -429,7 +429,7 @@ def test_the_deadline_is_told_on_the_monotonic_clock(tmp_path: Path) -> None:
 
 
 def _call(each: Tool) -> Any:
-    from litany_engine.calls import ToolCall
+    from litany_engine.door.calls import ToolCall
 
     return ToolCall("call_1", each.declaration.name, {})
 

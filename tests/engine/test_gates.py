@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from litany_engine.front_door import within
-from litany_engine.gates import GATES, STAGES
+from litany_engine.door.front_door import within
+from litany_engine.door.gates import GATES, STAGES
 
 PAGE = Path(__file__).parents[2] / "docs/front-door.md"
 
 
 def test_the_page_is_what_the_table_says() -> None:
     page = PAGE.read_text()
-    assert page == within(page), "run: python -m litany_engine.front_door docs/front-door.md"
+    assert page == within(page), "run: python -m litany_engine.door.front_door docs/front-door.md"
 
 
 def test_the_order_is_what_the_page_promises() -> None:

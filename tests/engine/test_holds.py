@@ -15,15 +15,15 @@ import trio.testing
 from cli_kit import litany, start
 from door_kit import Place, make_place, record_of
 from litany_engine import init_workspace, open_workspace, tool
-from litany_engine.callers import Caller, Parent
-from litany_engine.calls import CallEnd
-from litany_engine.config import HoldConfig
-from litany_engine.dead_holds import refuse_dead_holds
-from litany_engine.door import Door
-from litany_engine.events import CallHeld
-from litany_engine.gates import Hold
-from litany_engine.holds import Answer, HoldError, Holds, Question
-from litany_engine.workspace import Workspace
+from litany_engine.configuration.config import HoldConfig
+from litany_engine.door.callers import Caller, Parent
+from litany_engine.door.calls import CallEnd
+from litany_engine.door.dead_holds import refuse_dead_holds
+from litany_engine.door.door import Door
+from litany_engine.door.events import CallHeld
+from litany_engine.door.gates import Hold
+from litany_engine.door.holds import Answer, HoldError, Holds, Question
+from litany_engine.workspaces.workspace import Workspace
 from litany_runtime.outcome import Outcome
 from tool_kit import wait_until
 from window_kit import use

@@ -20,11 +20,11 @@ from hypothesis import strategies as st
 
 from dying_host import DyingHost, TracingForbidden, dying_host
 from litany_engine import open_workspace
-from litany_engine.driver import Advance
-from litany_engine.entries import Side, standing
-from litany_engine.inbox import deposit
-from litany_engine.settlement import DIED_AFTER, DIED_UNKNOWN, NOT_RUN_DIED, NOT_RUN_STOPPED
-from litany_engine.workspace import Workspace
+from litany_engine.windows.driver import Advance
+from litany_engine.windows.entries import Side, standing
+from litany_engine.windows.inbox import deposit
+from litany_engine.windows.settlement import DIED_AFTER, DIED_UNKNOWN, NOT_RUN_DIED, NOT_RUN_STOPPED
+from litany_engine.workspaces.workspace import Workspace
 from window_kit import (
     AGENT,
     assert_git_is_clean,

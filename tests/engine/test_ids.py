@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from litany_engine.ids import (
+from litany_engine.records.ids import (
     MAX_ID_CHARS,
     agent_id_fault,
     call_id_fault,

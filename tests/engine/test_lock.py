@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from litany_engine.lock import LockHeld, executor_lock, lock_holder
+from litany_engine.windows.lock import LockHeld, executor_lock, lock_holder
 
 HOLD = """
 import sys
 from pathlib import Path
-from litany_engine.lock import executor_lock
+from litany_engine.windows.lock import executor_lock
 with executor_lock(Path(sys.argv[1])):
     print("held", flush=True)
     sys.stdin.readline()

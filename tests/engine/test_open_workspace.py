@@ -11,10 +11,10 @@ import trio
 
 from litany_engine import open_workspace
 from litany_engine.api import OpenWorkspace
-from litany_engine.new_workspace import init_workspace
-from litany_engine.record_files import RecordError
-from litany_engine.units import UnitError
-from litany_engine.workspace import Workspace, WorkspaceError
+from litany_engine.configuration.units import UnitError
+from litany_engine.records.record_files import RecordError
+from litany_engine.workspaces.new_workspace import init_workspace
+from litany_engine.workspaces.workspace import Workspace, WorkspaceError
 from litany_runtime.outcome import Outcome
 
 T = TypeVar("T")

@@ -16,8 +16,8 @@ import trio
 from hypothesis import given
 from hypothesis import strategies as st
 
-from litany_engine import keeper, processes
-from litany_engine.processes import ProcessEnd, ProcessError, run_process
+from litany_engine.tools import keeper, processes
+from litany_engine.tools.processes import ProcessEnd, ProcessError, run_process
 from tool_kit import processes_with, unique_sleep, wait_until
 
 ENV = {"PATH": os.environ["PATH"], "LANG": "C.UTF-8"}
@@ -500,7 +500,7 @@ HOST = """
 import os, sys, trio
 from pathlib import Path
 from typing import Any, cast
-from litany_engine.processes import run_process
+from litany_engine.tools.processes import run_process
 token = sys.argv[1]
 script = f"(env -i setsid sleep {token} &); sleep {token}"
 trio.run(lambda: run_process(["sh", "-c", script], env=dict(os.environ), cwd=Path("/"), grace_s=0.2))

@@ -15,9 +15,9 @@ import pytest
 
 from litany_engine import open_workspace_blocking, tool
 from litany_engine.blocking import BlockingWorkspace
-from litany_engine.calls import CallEnd, Capture
-from litany_engine.new_workspace import init_workspace
-from litany_engine.show import show_text
+from litany_engine.door.calls import CallEnd, Capture
+from litany_engine.records.show import show_text
+from litany_engine.workspaces.new_workspace import init_workspace
 from litany_runtime.outcome import Outcome
 
 CONFIG = """

@@ -12,12 +12,12 @@ import trio
 import trio.testing
 
 from door_kit import Place, make_place, record_of
-from litany_engine.calls import CallEnd, ToolCall
-from litany_engine.door import Deadlines, Door
-from litany_engine.envelope import whole_envelope
-from litany_engine.python_act import Seat, python_tool, reply_of, requested_deadline_s
-from litany_engine.source import SourceError, decode_source, encode_source, read_source
-from litany_engine.toolset import toolset
+from litany_engine.door.calls import CallEnd, ToolCall
+from litany_engine.door.door import Deadlines, Door
+from litany_engine.records.envelope import whole_envelope
+from litany_engine.tools.python_act import Seat, python_tool, reply_of, requested_deadline_s
+from litany_engine.tools.source import SourceError, decode_source, encode_source, read_source
+from litany_engine.tools.toolset import toolset
 from litany_runtime.confine import ConfinementError
 from litany_runtime.deadline import Deadline
 from litany_runtime.limits import Limits

@@ -15,9 +15,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from litany_engine.calls import CallEnd, ToolCall
-from litany_engine.record_files import put_once
-from litany_engine.recorded import (
+from litany_engine.door.calls import CallEnd, ToolCall
+from litany_engine.records.record_files import put_once
+from litany_engine.records.recorded import (
     HOST_DIED,
     HOST_DIED_BEFORE,
     RecordedCall,
@@ -27,7 +27,7 @@ from litany_engine.recorded import (
     load_call,
     natural,
 )
-from litany_engine.records import ClaimRefused, RecordError, Records, Step, step_name
+from litany_engine.records.records import ClaimRefused, RecordError, Records, Step, step_name
 from litany_runtime.outcome import Outcome, Usage
 from litany_stubs.words import Refusal
 
@@ -196,7 +196,7 @@ def test_threads_mint_without_gaps_or_twins(step: Step) -> None:
 MINT = """
 import sys
 from pathlib import Path
-from litany_engine.records import Records
+from litany_engine.records.records import Records
 step = Records(Path(sys.argv[1])).current_step("main")
 print("ready", flush=True)
 sys.stdin.readline()
@@ -356,8 +356,8 @@ WRITE = """
 import sys
 from datetime import datetime, UTC
 from pathlib import Path
-from litany_engine.calls import CallEnd, ToolCall
-from litany_engine.records import Records
+from litany_engine.door.calls import CallEnd, ToolCall
+from litany_engine.records.records import Records
 from litany_runtime.outcome import Outcome
 step = Records(Path(sys.argv[1])).current_step("main")
 while True:

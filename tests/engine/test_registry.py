@@ -14,15 +14,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from door_kit import Place, make_place, record_of
-from litany_engine.arguments import detach
-from litany_engine.builtins import BUILTIN_TOOLS
-from litany_engine.calls import CallEnd, Capture, Context, Tool, ToolCall
-from litany_engine.definitions import DefinitionError, Provenance, Traits
-from litany_engine.door import Door
-from litany_engine.prepared import FrozenError, Prepared, fill, freeze, thaw
-from litany_engine.registry import Registry, State, ToolsetError
-from litany_engine.search_tools import search_tools
-from litany_engine.toolset import Toolset, toolset
+from litany_engine.door.arguments import detach
+from litany_engine.door.calls import CallEnd, Capture, Context, Tool, ToolCall
+from litany_engine.door.door import Door
+from litany_engine.door.prepared import FrozenError, Prepared, fill, freeze, thaw
+from litany_engine.tools.builtins import BUILTIN_TOOLS
+from litany_engine.tools.definitions import DefinitionError, Provenance, Traits
+from litany_engine.tools.registry import Registry, State, ToolsetError
+from litany_engine.tools.search_tools import search_tools
+from litany_engine.tools.toolset import Toolset, toolset
 from litany_runtime.outcome import Outcome
 from litany_stubs.words import ToolDeclaration
 

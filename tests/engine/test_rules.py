@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from litany_engine.calls import Capture, Context, Tool, ToolCall
-from litany_engine.config import ConfigError, parse_config
-from litany_engine.definitions import Traits
-from litany_engine.paths import PathPattern, locate
-from litany_engine.rules import Action, Rules, RulesError, Ruling, Subject
+from litany_engine.configuration.config import ConfigError, parse_config
+from litany_engine.door.calls import Capture, Context, Tool, ToolCall
+from litany_engine.rules.paths import PathPattern, locate
+from litany_engine.rules.rules import Action, Rules, RulesError, Ruling, Subject
+from litany_engine.tools.definitions import Traits
 from litany_stubs.words import ToolDeclaration
 
 

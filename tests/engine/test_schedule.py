@@ -13,11 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from door_kit import Place, make_place
-from litany_engine.calls import CallEnd, Capture, Context, Tool, ToolCall
-from litany_engine.definitions import Traits
-from litany_engine.door import Door
-from litany_engine.schedule import Schedule, Slots
-from litany_engine.toolset import toolset
+from litany_engine.door.calls import CallEnd, Capture, Context, Tool, ToolCall
+from litany_engine.door.door import Door
+from litany_engine.door.schedule import Schedule, Slots
+from litany_engine.tools.definitions import Traits
+from litany_engine.tools.toolset import toolset
 from litany_stubs.words import ToolDeclaration
 
 

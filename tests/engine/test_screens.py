@@ -10,9 +10,9 @@ import pytest
 import trio
 
 from door_kit import Place, make_place, record_of
-from litany_engine.calls import CallEnd, Capture, ToolCall
-from litany_engine.door import Door
-from litany_engine.screens import Halt, Rewrite, Screen, ScreenVerdict, Withhold
+from litany_engine.door.calls import CallEnd, Capture, ToolCall
+from litany_engine.door.door import Door
+from litany_engine.door.screens import Halt, Rewrite, Screen, ScreenVerdict, Withhold
 from litany_runtime.outcome import Outcome
 
 
@@ -113,8 +113,8 @@ def test_a_halt_stops_the_outermost_call_and_says_why(place: Place) -> None:
 
 
 def test_a_halt_ends_what_is_still_running(place: Place) -> None:
-    from litany_engine.calls import Context, Tool
-    from litany_engine.toolset import toolset
+    from litany_engine.door.calls import Context, Tool
+    from litany_engine.tools.toolset import toolset
     from litany_stubs.words import ToolDeclaration
 
     async def execute(call: ToolCall, context: Context) -> Capture:

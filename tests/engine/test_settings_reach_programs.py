@@ -13,10 +13,10 @@ import trio
 
 from litany_engine import open_workspace_blocking, tool
 from litany_engine.blocking import BlockingWorkspace
-from litany_engine.calls import CallEnd
-from litany_engine.config import LIMIT_FIELDS
-from litany_engine.definitions import Traits
-from litany_engine.new_workspace import init_workspace
+from litany_engine.configuration.config import LIMIT_FIELDS
+from litany_engine.door.calls import CallEnd
+from litany_engine.tools.definitions import Traits
+from litany_engine.workspaces.new_workspace import init_workspace
 from litany_runtime.outcome import Outcome
 
 

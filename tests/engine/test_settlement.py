@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from litany_engine.calls import CallEnd, ToolCall
-from litany_engine.entries import ToolUse
-from litany_engine.recorded import HOST_DIED, HOST_DIED_BEFORE, RecordedCall
-from litany_engine.settlement import (
+from litany_engine.door.calls import CallEnd, ToolCall
+from litany_engine.records.recorded import HOST_DIED, HOST_DIED_BEFORE, RecordedCall
+from litany_engine.windows.entries import ToolUse
+from litany_engine.windows.settlement import (
     DIED_AFTER,
     DIED_UNKNOWN,
     NOT_RUN_DIED,

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from litany_engine.calls import CallEnd, ToolCall
-from litany_engine.find_record import find_record
+from litany_engine.door.calls import CallEnd, ToolCall
 from litany_engine.plain_text import plain
-from litany_engine.records import RecordError, Records, Step
-from litany_engine.show import show_json, show_text
+from litany_engine.records.find_record import find_record
+from litany_engine.records.records import RecordError, Records, Step
+from litany_engine.records.show import show_json, show_text
 from litany_runtime.outcome import Outcome, Usage
 from litany_stubs.words import Refusal
 

@@ -23,8 +23,8 @@ import trio.testing
 
 from litany_engine import open_workspace, tool
 from litany_engine.api import OpenWorkspace
-from litany_engine.calls import CallEnd
-from litany_engine.workspace import Workspace
+from litany_engine.door.calls import CallEnd
+from litany_engine.workspaces.workspace import Workspace
 from litany_runtime.outcome import Outcome
 from runtime_kit import processes_below
 from tool_kit import processes_with, unique_sleep, wait_until

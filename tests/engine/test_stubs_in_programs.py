@@ -12,9 +12,9 @@ import trio
 
 from litany_engine import open_workspace_blocking, tool
 from litany_engine.blocking import BlockingWorkspace
-from litany_engine.calls import CallEnd, Capture, Context, Tool, ToolCall
-from litany_engine.definitions import Provenance, Traits
-from litany_engine.new_workspace import init_workspace
+from litany_engine.door.calls import CallEnd, Capture, Context, Tool, ToolCall
+from litany_engine.tools.definitions import Provenance, Traits
+from litany_engine.workspaces.new_workspace import init_workspace
 from litany_runtime.limits import MIB
 from litany_runtime.outcome import Outcome
 from litany_stubs.words import ToolDeclaration

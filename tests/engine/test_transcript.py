@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from litany_engine.entries import ToolResult, TranscriptError
-from litany_engine.git import GitError
-from litany_engine.staging import MAX_STAGED_FILE_BYTES
-from litany_engine.transcript import Transcript
-from litany_engine.workspace import Workspace
+from litany_engine.windows.entries import ToolResult, TranscriptError
+from litany_engine.windows.staging import MAX_STAGED_FILE_BYTES
+from litany_engine.windows.transcript import Transcript
+from litany_engine.workspaces.git import GitError
+from litany_engine.workspaces.workspace import Workspace
 from window_kit import AGENT, assert_git_is_clean, git, make_workspace, transcript_of, use
 
 

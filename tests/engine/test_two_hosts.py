@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from litany_engine.new_workspace import init_workspace
+from litany_engine.workspaces.new_workspace import init_workspace
 
 PROGRAMS = 20
 

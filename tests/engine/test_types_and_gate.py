@@ -9,8 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from litany_engine.arguments import ArgumentCheck, SchemaError
-from litany_engine.nullable import accept_null
+from litany_engine.door.arguments import ArgumentCheck, SchemaError
+from litany_engine.door.nullable import accept_null
 from litany_stubs.declared import read_stubs
 from litany_stubs.words import ToolDeclaration
 from schema_kit import CAPPED, Sampler, json_values, loops, schemas

@@ -4,9 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from litany_engine.arguments import ArgumentCheck
-from litany_engine.python_act import DECLARATION
-from litany_engine.units import (
+from litany_engine.configuration.units import (
     UnitError,
     parse_deadline,
     parse_duration,
@@ -14,6 +12,8 @@ from litany_engine.units import (
     show_duration,
     show_size,
 )
+from litany_engine.door.arguments import ArgumentCheck
+from litany_engine.tools.python_act import DECLARATION
 
 
 @pytest.mark.parametrize(

@@ -15,14 +15,14 @@ import trio.testing
 
 from litany_engine import open_workspace, open_workspace_blocking, tool
 from litany_engine.api import OpenWorkspace
-from litany_engine.calls import Capture, Context, Tool, ToolCall
-from litany_engine.entries import Side, TranscriptError
-from litany_engine.inbox import deposit
-from litany_engine.lock import LockHeld, executor_lock
-from litany_engine.settlement import NOT_RUN_DIED, NOT_RUN_STOPPED, STOPPED_WHILE_IT_RAN
-from litany_engine.transcript import Transcript
-from litany_engine.window import Answers, WindowEnd
-from litany_engine.workspace import Workspace
+from litany_engine.door.calls import Capture, Context, Tool, ToolCall
+from litany_engine.windows.entries import Side, TranscriptError
+from litany_engine.windows.inbox import deposit
+from litany_engine.windows.lock import LockHeld, executor_lock
+from litany_engine.windows.settlement import NOT_RUN_DIED, NOT_RUN_STOPPED, STOPPED_WHILE_IT_RAN
+from litany_engine.windows.transcript import Transcript
+from litany_engine.windows.window import Answers, WindowEnd
+from litany_engine.workspaces.workspace import Workspace
 from litany_stubs.words import ToolDeclaration
 from tool_kit import wait_until
 from window_kit import (

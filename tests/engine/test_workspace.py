@@ -10,10 +10,10 @@ from typing import Any
 import pygit2
 import pytest
 
-from litany_engine.config import Config, ConfigError
-from litany_engine.git import GitError, Repository
-from litany_engine.new_workspace import PARTS, ephemeral_workspace, init_workspace
-from litany_engine.workspace import (
+from litany_engine.configuration.config import Config, ConfigError
+from litany_engine.workspaces.git import GitError, Repository
+from litany_engine.workspaces.new_workspace import PARTS, ephemeral_workspace, init_workspace
+from litany_engine.workspaces.workspace import (
     Workspace,
     WorkspaceError,
     find_workspace,
@@ -141,7 +141,7 @@ def test_an_init_that_fails_half_way_into_place_takes_back_what_it_placed(
 KILLED = """
 import os, sys
 from pathlib import Path
-from litany_engine import new_workspace
+from litany_engine.workspaces import new_workspace
 rename, left = Path.rename, int(sys.argv[2])
 def dying(path, target):
     global left
@@ -347,7 +347,7 @@ def test_a_mark_that_is_no_text_is_said(workspace: Workspace) -> None:
 QUICK = """
 import sys
 from pathlib import Path
-from litany_engine.workspace import open_workspace_at
+from litany_engine.workspaces.workspace import open_workspace_at
 workspace = open_workspace_at(Path(sys.argv[1]))
 workspace.agent("main"), workspace.cwd("main"), workspace.records.open_step("main")
 print("pygit2" in sys.modules)

@@ -33,9 +33,9 @@ import psutil  # noqa: E402
 import trio  # noqa: E402
 
 from litany_engine import Capture, init_workspace, open_workspace  # noqa: E402
-from litany_engine.calls import Context, Tool, ToolCall  # noqa: E402
-from litany_engine.settlement import DIED_AFTER, DIED_UNKNOWN, NOT_RUN_DIED  # noqa: E402
-from litany_engine.workspace import Workspace, open_workspace_at  # noqa: E402
+from litany_engine.door.calls import Context, Tool, ToolCall  # noqa: E402
+from litany_engine.windows.settlement import DIED_AFTER, DIED_UNKNOWN, NOT_RUN_DIED  # noqa: E402
+from litany_engine.workspaces.workspace import Workspace, open_workspace_at  # noqa: E402
 from litany_stubs.words import ToolDeclaration  # noqa: E402
 from window_kit import assert_git_is_clean, assert_well_formed, results_in, use  # noqa: E402
 

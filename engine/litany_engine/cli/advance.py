@@ -24,9 +24,9 @@ from litany_engine.cli.common import (
 if TYPE_CHECKING:
     import argparse
 
-    from litany_engine.calls import Tool
-    from litany_engine.driver import Advance
-    from litany_engine.workspace import Workspace
+    from litany_engine.door.calls import Tool
+    from litany_engine.windows.driver import Advance
+    from litany_engine.workspaces.workspace import Workspace
 
 EXAMPLE = """\
 example:
@@ -74,10 +74,10 @@ def _run(workspace: Workspace, agents: list[str], tools: list[Tool]) -> list[tup
 
 async def _advance(workspace: Workspace, agents: list[str], tools: list[Tool]) -> list[tuple[Any, str]]:
     from litany_engine.api import open_workspace
-    from litany_engine.entries import TranscriptError
-    from litany_engine.git import GitError
-    from litany_engine.lock import LockHeld
-    from litany_engine.records import RecordError
+    from litany_engine.records.records import RecordError
+    from litany_engine.windows.entries import TranscriptError
+    from litany_engine.windows.lock import LockHeld
+    from litany_engine.workspaces.git import GitError
 
     done: list[tuple[Any, str]] = []
     async with open_workspace(workspace, tools=tools) as ws:

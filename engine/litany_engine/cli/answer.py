@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """Write the answer down."""
-    from litany_engine.holds import Answer, Holds
+    from litany_engine.door.holds import Answer, Holds
 
     refuse_inside_a_call("an answer to a held call is the operator's to give")
     holds = Holds(the_workspace(args).root)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
 
-    from litany_engine.workspace import Workspace
+    from litany_engine.workspaces.workspace import Workspace
     from litany_runtime.policy import Violation
 
 EXAMPLE = """\
@@ -51,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """Print one line a finding; exit 0 when there is none."""
-    from litany_engine.config import Config
+    from litany_engine.configuration.config import Config
     from litany_runtime.policy import check
 
     workspace = given_workspace(args)
@@ -71,7 +71,7 @@ def main(args: argparse.Namespace) -> int:
 
 
 def _read(program: str, name: str, limit: int) -> tuple[bytes, str]:
-    from litany_engine.source import SourceError, decode_source, read_bytes
+    from litany_engine.tools.source import SourceError, decode_source, read_bytes
 
     try:
         content = read_stdin(limit, "the program") if program == "-" else read_bytes(Path(program), limit)

@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from litany_engine.environment import AGENT_VARIABLE, CALL_VARIABLE, WORKSPACE_VARIABLE
+from litany_engine.tools.environment import AGENT_VARIABLE, CALL_VARIABLE, WORKSPACE_VARIABLE
 from litany_runtime.outcome import EXIT_CODES, Outcome
 
 if TYPE_CHECKING:
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     import trio
 
     from litany_engine.api import OpenWorkspace
-    from litany_engine.calls import Tool
-    from litany_engine.toolset import Toolset
-    from litany_engine.workspace import Workspace
+    from litany_engine.door.calls import Tool
+    from litany_engine.tools.toolset import Toolset
+    from litany_engine.workspaces.workspace import Workspace
 
 T = TypeVar("T")
 
@@ -109,7 +109,7 @@ def read_option(option: str, read: Callable[[str], T], text: str) -> T:
     Raises:
         CommandError: nothing; names the option.
     """
-    from litany_engine.units import UnitError
+    from litany_engine.configuration.units import UnitError
 
     try:
         return read(text)
@@ -123,7 +123,7 @@ def given_workspace(args: argparse.Namespace) -> Workspace | None:
     Raises:
         WorkspaceError: what they name is no workspace.
     """
-    from litany_engine.workspace import find_workspace, open_workspace_at
+    from litany_engine.workspaces.workspace import find_workspace, open_workspace_at
 
     named = args.workspace or os.environ.get(WORKSPACE_VARIABLE)
     found = Path(named) if named else find_workspace(Path.cwd())
@@ -194,9 +194,9 @@ async def stop_on_signals(ws: OpenWorkspace, task_status: trio.TaskStatus[None])
 
 def warn_of_grants(workspace: Workspace, tools: Iterable[Tool] = ()) -> None:
     """Say on stderr which names in grants no tool has."""
-    from litany_engine.python_act import PYTHON
-    from litany_engine.unknown_grants import unknown_grants
-    from litany_engine.workspace_tools import workspace_tools
+    from litany_engine.tools.python_act import PYTHON
+    from litany_engine.tools.unknown_grants import unknown_grants
+    from litany_engine.tools.workspace_tools import workspace_tools
 
     known = {PYTHON, *(tool.declaration.name for tool in [*workspace_tools(workspace), *tools])}
     for warning in unknown_grants(workspace.config.roles, known):
@@ -215,8 +215,8 @@ def the_toolset(workspace: Workspace | None, args: argparse.Namespace) -> Toolse
         ToolsetError: two tools have one name.
     """
     from litany_engine.api import OpenWorkspace
-    from litany_engine.builtins import BUILTIN_TOOLS
-    from litany_engine.toolset import toolset
+    from litany_engine.tools.builtins import BUILTIN_TOOLS
+    from litany_engine.tools.toolset import toolset
 
     tools = given_tools(args)
     if workspace is None:

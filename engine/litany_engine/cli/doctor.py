@@ -11,7 +11,7 @@ from litany_engine.cli.common import FAULTED, add_json, add_workspace, given_wor
 if TYPE_CHECKING:
     import argparse
 
-    from litany_engine.config import Config
+    from litany_engine.configuration.config import Config
     from litany_runtime.confine.probing import Row
 
 EXAMPLE = """\
@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """Try, and say what was seen."""
-    from litany_engine.config import Config
+    from litany_engine.configuration.config import Config
     from litany_runtime.confine import Isolation
     from litany_runtime.confine.probing import probe
 

@@ -15,7 +15,7 @@ from litany_engine.cli.common import add_json, add_workspace, the_workspace
 if TYPE_CHECKING:
     import argparse
 
-    from litany_engine.holds import Question
+    from litany_engine.door.holds import Question
 
 EXAMPLE = """\
 example:
@@ -34,8 +34,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """Show what waits."""
-    from litany_engine.dead_holds import refuse_dead_holds
-    from litany_engine.holds import Holds
+    from litany_engine.door.dead_holds import refuse_dead_holds
+    from litany_engine.door.holds import Holds
 
     workspace = the_workspace(args)
     refuse_dead_holds(workspace.root)

@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """Make it and say what is where."""
-    from litany_engine.new_workspace import init_workspace
+    from litany_engine.workspaces.new_workspace import init_workspace
 
     workspace = init_workspace(args.directory, agent=args.agent)
     agent = workspace.agent()

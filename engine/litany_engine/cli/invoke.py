@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
     from litany_engine.api import OpenWorkspace
-    from litany_engine.calls import CallEnd, Tool
-    from litany_engine.workspace import Workspace
+    from litany_engine.door.calls import CallEnd, Tool
+    from litany_engine.workspaces.workspace import Workspace
 
 EXAMPLE = """\
 example:
@@ -65,12 +65,12 @@ def main(args: argparse.Namespace) -> int:
     block = read_block(read_stdin(MAX_BLOCK_BYTES, "the call"))
     end = make_call(the_workspace(args), the_agent(args), block)
     if args.json:
-        from litany_engine.python_act import reply_of
+        from litany_engine.tools.python_act import reply_of
         from litany_stubs.reply_json import encode_reply
 
         print(encode_reply(reply_of(end)))
     else:
-        from litany_engine.envelope import whole_envelope
+        from litany_engine.records.envelope import whole_envelope
 
         told = whole_envelope(end)
         sys.stdout.buffer.write(told if end.refusal is None else told + b"\n")

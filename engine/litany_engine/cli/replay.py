@@ -22,14 +22,14 @@ from litany_engine.cli.common import (
     the_agent,
     the_workspace,
 )
-from litany_engine.units import parse_deadline
+from litany_engine.configuration.units import parse_deadline
 
 if TYPE_CHECKING:
     import argparse
 
-    from litany_engine.calls import CallEnd
-    from litany_engine.recorded import CallNode
-    from litany_engine.workspace import Workspace
+    from litany_engine.door.calls import CallEnd
+    from litany_engine.records.recorded import CallNode
+    from litany_engine.workspaces.workspace import Workspace
     from litany_runtime.program import ProgramEnd
     from litany_stubs.replay import AnsweredCall, ReplayDoor
 
@@ -55,8 +55,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """Run it again and compare."""
-    from litany_engine.find_record import find_record
-    from litany_engine.recorded import call_tree, iter_calls
+    from litany_engine.records.find_record import find_record
+    from litany_engine.records.recorded import call_tree, iter_calls
     from litany_stubs.replay import ReplayDoor
 
     refuse_inside_a_call("programs do not nest")
@@ -85,7 +85,7 @@ def main(args: argparse.Namespace) -> int:
 
 
 def _recorded(node: CallNode) -> AnsweredCall:
-    from litany_engine.python_act import reply_of
+    from litany_engine.tools.python_act import reply_of
     from litany_stubs.replay import AnsweredCall
     from litany_stubs.words import Reply
 
@@ -99,8 +99,8 @@ def _run(
 ) -> ProgramEnd:
     import trio
 
-    from litany_engine.seed import copy_folder
-    from litany_engine.source import SourceError, read_bytes
+    from litany_engine.tools.source import SourceError, read_bytes
+    from litany_engine.workspaces.seed import copy_folder
     from litany_runtime.confine import Isolation
     from litany_runtime.program import Program
     from litany_runtime.setup import Setup

@@ -29,16 +29,16 @@ from litany_engine.cli.common import (
     stop_on_signals,
     warn_of_grants,
 )
-from litany_engine.units import parse_deadline, parse_size, show_duration
+from litany_engine.configuration.units import parse_deadline, parse_size, show_duration
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
 
-    from litany_engine.calls import CallEnd, Tool
     from litany_engine.cli.terminal import Terminal
-    from litany_engine.events import Event
-    from litany_engine.workspace import Workspace
+    from litany_engine.door.calls import CallEnd, Tool
+    from litany_engine.door.events import Event
+    from litany_engine.workspaces.workspace import Workspace
     from litany_runtime.limits import Limits
 
 EXAMPLE = """\
@@ -96,7 +96,7 @@ def _limits(workspace: Workspace | None, memory: int | None) -> Limits:
 
 
 def _program(name: str, limits: Limits) -> str:
-    from litany_engine.source import SourceError, decode_source, read_source
+    from litany_engine.tools.source import SourceError, decode_source, read_source
 
     try:
         if name == "-":
@@ -109,8 +109,8 @@ def _program(name: str, limits: Limits) -> str:
 
 
 def _make_workspace(args: argparse.Namespace) -> Workspace:
-    from litany_engine.new_workspace import ephemeral_workspace
-    from litany_engine.seed import copy_folder, tracked_files
+    from litany_engine.workspaces.new_workspace import ephemeral_workspace
+    from litany_engine.workspaces.seed import copy_folder, tracked_files
 
     workspace = ephemeral_workspace()
     told = f"not in a workspace; made {workspace.root}"
@@ -183,7 +183,7 @@ def _ended(end: CallEnd) -> str:
 
 def _tell_held(event: Event, terminal: Terminal) -> None:
     """Say that a call waits: whoever runs the program may not know that there is somebody to ask."""
-    from litany_engine.events import CallHeld
+    from litany_engine.door.events import CallHeld
 
     if isinstance(event, CallHeld):
         terminal.line(f"held: {event.reason}; `litany answer {event.call.id} pass` (or refuse) answers it")

@@ -32,8 +32,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """Print it."""
-    from litany_engine.find_record import find_record
-    from litany_engine.show import show_json, show_text
+    from litany_engine.records.find_record import find_record
+    from litany_engine.records.show import show_json, show_text
 
     folder = find_record(the_workspace(args).root / "steps", args.what, the_agent(args))
     if args.json:

@@ -18,7 +18,7 @@ from litany_engine.cli.common import (
     the_agent,
     the_toolset,
 )
-from litany_engine.environment import AGENT_VARIABLE, WORKSPACE_VARIABLE
+from litany_engine.tools.environment import AGENT_VARIABLE, WORKSPACE_VARIABLE
 
 if TYPE_CHECKING:
     import argparse

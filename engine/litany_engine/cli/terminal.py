@@ -13,15 +13,15 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Self
 
-from litany_engine.calls import CallEnd
-from litany_engine.events import CallReport, CallStarted
+from litany_engine.configuration.units import show_duration
+from litany_engine.door.calls import CallEnd
+from litany_engine.door.events import CallReport, CallStarted
 from litany_engine.plain_text import plain_lines
-from litany_engine.units import show_duration
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from litany_engine.events import Event
+    from litany_engine.door.events import Event
 
 MAX_WAITING_BYTES = 16 * 1024 * 1024
 """Output that waits for a slow reader; what comes on top is not shown, though the record keeps its share."""

@@ -6,8 +6,8 @@ import importlib.util
 import sys
 from typing import TYPE_CHECKING
 
-from litany_engine.calls import Tool
 from litany_engine.cli.common import CommandError
+from litany_engine.door.calls import Tool
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -1,0 +1,1 @@
+"""`litany.toml`: its settings, their readers, their units."""

@@ -1,0 +1,1 @@
+"""The door: the one way of every call, and what is decided on it."""

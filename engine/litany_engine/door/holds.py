@@ -1,0 +1,301 @@
+"""Calls that wait for the operator, and the operator's answers: files in the workspace, its owner's alone.
+
+    holds/<agent>/<call-id>.json      the question: the call, which gate holds it and why, since when
+    holds/<agent>/<call-id>.answer    the answer, written by `litany answer`, taken by whoever waits
+    holds/<agent>/remembered.jsonl    calls that the operator answered for good
+
+A program's call waits in its process, which holds a lock on the question: the lock goes with the process, so
+a question that nobody holds is one whose host has ended. A call of the model itself is parked (`window.py`):
+nobody waits, and when the call is asked again it finds the answer here.
+
+Only a written "pass" for exactly this call, asked by this gate, is consent. Silence, a late answer, an answer
+to another call under the same id, a file that cannot be read: none of them is.
+
+The answer is looked for a few times a second. A person takes longer than that to answer, and a file can be
+written from anywhere that the workspace can be seen from.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, field, replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Literal
+
+import trio
+
+from litany_engine.records.ids import agent_id_fault, call_id_fault
+from litany_engine.records.record_files import RecordError, encode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from litany_stubs.words import JSON
+
+FOLDER = "holds"
+"""Under the workspace's root."""
+
+LOOK_EVERY_S = 0.2
+"""Between two looks for an answer."""
+
+MAX_FILE_BYTES = 64 * 1024 * 1024
+"""Largest question or answer that is read: a question holds a call's input."""
+
+_REMEMBERED = "remembered.jsonl"
+
+
+class HoldError(RuntimeError):
+    """What the operator says cannot be done: there is no such question, or it was answered."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A call that waits for the operator.
+
+    Attributes:
+        agent: whose call.
+        id: the call's id.
+        name: the tool.
+        input: what is asked of it.
+        gate: the gate that holds it.
+        reason: why, for the operator.
+        parent: the call it belongs to, or None.
+        since: when it was asked, ISO 8601.
+        record: the folder of its record, relative to the workspace.
+        parked: nobody waits: the call is asked again when it is answered.
+        waits: a process waits for the answer.
+    """
+
+    agent: str
+    id: str
+    name: str
+    input: JSON
+    gate: str
+    reason: str
+    parent: str | None
+    since: str = field(default_factory=lambda: datetime.now(UTC).isoformat(), compare=False, kw_only=True)
+    record: str
+    parked: bool = False
+    waits: bool = False
+
+    @property
+    def is_dead(self) -> bool:
+        """Whether the host that waited for the answer has ended. A parked call has nobody who waits."""
+        return not self.waits and not self.parked
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the operator said.
+
+    Attributes:
+        verdict: `pass` or `refuse`.
+        reason: for whoever made the call; may be empty with `pass`.
+    """
+
+    verdict: Literal["pass", "refuse"]
+    reason: str = ""
+
+
+class Holds:
+    """The questions and answers of one workspace.
+
+    Args:
+        root: the workspace's root folder.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._folder = root / FOLDER
+
+    # -- asking
+
+    def find_answer(self, question: Question) -> Answer | None:
+        """Take the operator's answer to a call that was parked before, if it was to exactly this call."""
+        answer = self._answer(question)
+        if answer is not None:
+            self._drop(question.agent, question.id)
+        return answer
+
+    def park(self, question: Question) -> None:
+        """Write a question down, for whoever asks again.
+
+        Raises:
+            RecordError: it cannot be written.
+        """
+        with self._put(question):
+            pass
+
+    @contextmanager
+    def asking(self, question: Question) -> Iterator[None]:
+        """Keep a question on file while a process waits for the answer.
+
+        Raises:
+            RecordError: it cannot be written.
+        """
+        with self._put(question):
+            try:
+                yield
+            finally:
+                self._drop(question.agent, question.id)
+
+    async def answer_to(self, question: Question) -> Answer:
+        """Wait for the answer; bounded by whoever calls."""
+        while (answer := self._answer(question)) is None:  # noqa: ASYNC110 - another process writes it
+            await trio.sleep(LOOK_EVERY_S)
+        return answer
+
+    def remembers(self, question: Question) -> bool:
+        """Whether the operator has passed exactly this call of this agent for good."""
+        try:
+            lines = (self._folder / question.agent / _REMEMBERED).read_text().splitlines()
+        except (OSError, UnicodeDecodeError):
+            return False
+        return _digest(replace(question, gate="")) in lines
+
+    # -- answering
+
+    def questions(self) -> list[Question]:
+        """What waits for the operator, the oldest first; nothing whose host has ended is among it."""
+        return sorted((each for each in self._all() if not each.is_dead), key=lambda each: each.since)
+
+    def answer(
+        self, call_id: str, answer: Answer, *, agent: str | None = None, remember: bool = False
+    ) -> Question:
+        """Answer a question.
+
+        Args:
+            call_id: the call's id.
+            answer: what the operator says.
+            agent: whose call; needed when several agents have one of that id.
+            remember: pass the same call of the agent from now on, where a rule asks.
+
+        Returns:
+            What was answered.
+
+        Raises:
+            HoldError: there is no such question, there are several, or it was answered.
+        """
+        found = [q for q in self.questions() if q.id == call_id and agent in {None, q.agent}]
+        if len(found) != 1:
+            waiting = ", ".join(f"{q.id} of {q.agent}" for q in self.questions()) or "nothing"
+            several = f"several agents hold a call {call_id!r}; name one with --agent"
+            none = f"no call {call_id!r} is held; held: {waiting}"
+            raise HoldError(several if found else none)
+        (question,) = found
+        path = self._path(question.agent, call_id).with_suffix(".answer")
+        temporary = path.with_name(f".{path.name}.{os.getpid()}")
+        try:
+            said = {"verdict": answer.verdict, "reason": answer.reason, "to": _digest(question)}
+            temporary.write_bytes(encode(said))
+            path.hardlink_to(temporary)  # unlike a rename, a link is never made over an answer
+        except FileExistsError:
+            raise HoldError(f"call {call_id} of {question.agent} was answered a moment ago") from None
+        except OSError as error:
+            raise HoldError(f"{path}: the answer cannot be written: {error.strerror}") from error
+        finally:
+            temporary.unlink(missing_ok=True)
+        if remember and answer.verdict == "pass":
+            with (self._folder / question.agent / _REMEMBERED).open("a") as file:
+                file.write(_digest(replace(question, gate="")) + "\n")
+        return question
+
+    def sweep(self) -> list[Question]:
+        """Remove the questions of hosts that have ended, and say which they were: those calls did not run."""
+        dead = [each for each in self._all() if each.is_dead]
+        for each in dead:
+            self._drop(each.agent, each.id)
+        return dead
+
+    # -- files
+
+    def _all(self) -> list[Question]:
+        paths = [each for each in self._folder.glob("*/*.json") if not each.name.startswith(".")]
+        return [question for each in paths if (question := self._read(each)) is not None]
+
+    @contextmanager
+    def _put(self, question: Question) -> Iterator[None]:
+        path = self._path(question.agent, question.id)
+        content = encode({key: value for key, value in asdict(question).items() if key != "waits"})
+        temporary = path.with_name(f".{path.name}")
+        try:
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            file = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            raise RecordError(f"cannot write down that {question.id} is held: {error.strerror}") from error
+        try:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                with os.fdopen(os.dup(file), "wb") as out:
+                    out.write(content)
+                if (said := self._said(question)) is not None and said.get("to") != _digest(question):
+                    path.with_suffix(".answer").unlink(missing_ok=True)  # to another call of this id
+                temporary.rename(path)
+            except OSError as error:
+                raise RecordError(
+                    f"cannot write down that {question.id} is held: {error.strerror}"
+                ) from error
+            yield
+        finally:
+            os.close(file)
+
+    def _read(self, path: Path) -> Question | None:
+        try:
+            with path.open("rb") as file:
+                found = json.loads(file.read(MAX_FILE_BYTES))
+                try:
+                    fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+                    waits = False
+                except OSError:
+                    waits = True
+            return Question(**found, waits=waits)
+        except (OSError, ValueError, TypeError, RecursionError):
+            return None
+
+    def _answer(self, question: Question) -> Answer | None:
+        said = self._said(question)
+        if said is None:
+            return None
+        reason = said.get("reason", "")
+        if not isinstance(reason, str) or said.get("verdict") not in {"pass", "refuse"}:
+            return Answer("refuse", "the operator's answer cannot be read")
+        if said.get("to") != _digest(question):
+            return Answer("refuse", "the operator's answer was to another call of this id")
+        return Answer("pass" if said["verdict"] == "pass" else "refuse", reason)
+
+    def _said(self, question: Question) -> dict[str, Any] | None:
+        """What stands in an answer; nothing that can be understood is an empty object."""
+        try:
+            with self._path(question.agent, question.id).with_suffix(".answer").open("rb") as file:
+                said = json.loads(file.read(MAX_FILE_BYTES))
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError, RecursionError):
+            return {}
+        return said if isinstance(said, dict) else {}
+
+    def forget(self, agent: str, call_id: str) -> None:
+        """Remove the question of a call that nobody needs to be asked about any more."""
+        self._drop(agent, call_id)
+
+    def _drop(self, agent: str, call_id: str) -> None:
+        path = self._path(agent, call_id)
+        for each in (path, path.with_suffix(".answer")):
+            with suppress(OSError):
+                each.unlink(missing_ok=True)
+
+    def _path(self, agent: str, call_id: str) -> Path:
+        if fault := agent_id_fault(agent) or call_id_fault(call_id):
+            raise HoldError(fault)
+        return self._folder / agent / f"{call_id}.json"
+
+
+def _digest(question: Question) -> str:
+    """What makes two questions the same to an operator."""
+    what = [question.name, question.input, question.gate]
+    return hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()

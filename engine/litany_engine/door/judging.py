@@ -1,0 +1,145 @@
+"""A call's way through the gates, with the waits for the operator on it.
+
+A hold of a call that the model itself made in a window parks it: the question is written down, and when the
+window is gone on with, the call is asked again and finds the answer. Every other held call waits here, in its
+own task, for as long as the operator's patience says; its program waits with it, alive.
+"""
+
+from __future__ import annotations
+
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING
+
+import trio
+
+from litany_engine.configuration.config import HoldConfig
+from litany_engine.configuration.units import show_duration
+from litany_engine.door.events import CallHeld
+from litany_engine.door.gates import GATES, Admission, Hold, Verdict
+from litany_engine.door.holds import Answer, Question
+from litany_stubs.words import Refusal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from litany_engine.door.events import Event
+    from litany_engine.door.holds import Holds
+    from litany_engine.door.in_flight import Running
+
+
+async def judge(
+    asked: Admission,
+    running: Running,
+    *,
+    holds: Holds | None,
+    config: HoldConfig,
+    parks: bool,
+    tell: Callable[[Event], None],
+) -> Verdict:
+    """Take a call through the gates.
+
+    Args:
+        asked: what the gates look at.
+        running: the call in flight.
+        holds: questions and answers; None when nobody can be asked: a hold is then the end of it.
+        config: how long to wait, and whether the clock stands meanwhile.
+        parks: whoever issued the call parks it when it is held, instead of waiting here.
+        tell: tells whoever watches.
+
+    Returns:
+        None to let it run, a refusal, or a hold that nobody waits for.
+    """
+    for gate in GATES:
+        verdict = gate.judge(asked)
+        if verdict is not None and not isinstance(verdict, Refusal | Hold):
+            verdict = await verdict
+        if isinstance(verdict, Hold) and holds is not None:
+            question = _question(asked, running, gate.name, verdict, parks=parks)
+            answer = _earlier_answer(holds, question, verdict)
+            if answer is None and parks:
+                holds.park(question)
+                return verdict
+            if answer is None:
+                tell(CallHeld(running.call, question.agent, question.parent, gate.name, verdict.reason))
+                with _held(running, config, holds, question):
+                    answer = await _wait(holds, question, config)
+            verdict = _as_verdict(answer, question, config)
+            if verdict is None:
+                verdict = _still_stands(asked)
+        if verdict is not None:
+            return verdict
+    if parks and holds is not None:
+        holds.forget(running.caller.agent, running.call.id)
+    return None
+
+
+def _question(asked: Admission, running: Running, gate: str, hold: Hold, *, parks: bool) -> Question:
+    assert asked.prepared is not None  # only gates behind the schema hold
+    caller, call = asked.caller, asked.prepared.call
+    return Question(
+        agent=caller.agent,
+        id=call.id,
+        name=call.name,
+        input=call.input,
+        gate=gate,
+        reason=hold.reason,
+        parent=caller.parent.id if caller.parent else None,
+        record="" if running.record is None else str(running.record.path.relative_to(caller.workspace)),
+        parked=parks,
+    )
+
+
+def _earlier_answer(holds: Holds, question: Question, hold: Hold) -> Answer | None:
+    if hold.coverable and holds.remembers(question):
+        return Answer("pass")
+    return holds.find_answer(question) if question.parked else None
+
+
+@contextmanager
+def _held(running: Running, config: HoldConfig, holds: Holds, question: Question) -> Iterator[None]:
+    """Keep the question on file, and the clocks of all that waits standing if the operator wants it so."""
+    with ExitStack() as kept:
+        kept.enter_context(holds.asking(question))
+        running.held = True
+        began = trio.current_time()
+        if config.pause_clock:
+            for clock in (running.clock, *(running.caller.parent.clocks if running.caller.parent else ())):
+                clock.pause()
+                kept.callback(clock.resume)
+        yield
+        running.held = False
+        running.held_s += trio.current_time() - began
+
+
+async def _wait(holds: Holds, question: Question, config: HoldConfig) -> Answer | None:
+    with trio.move_on_after(config.patience_s):
+        return await holds.answer_to(question)
+    return None
+
+
+def _as_verdict(answer: Answer | None, question: Question, config: HoldConfig) -> Refusal | None:
+    if answer is not None and answer.verdict == "pass":
+        return None
+    if answer is not None:
+        why = f": {answer.reason}" if answer.reason else ""
+        return Refusal(question.gate, f"{question.name!r} was held, and the operator refused it{why}")
+    patience = show_duration(config.patience_s)
+    return Refusal(
+        question.gate,
+        f"{question.name!r} was held for the operator's answer ({question.reason}), and none came within "
+        f"{patience}; silence is no consent, and it was not run",
+    )
+
+
+def _still_stands(asked: Admission) -> Refusal | None:
+    """While a call was held its caller may have ended, or its tool have been taken away or replaced."""
+    parent, prepared = asked.caller.parent, asked.prepared
+    assert prepared is not None
+    if parent is not None and not parent.lives:
+        return Refusal("authority", f"call {parent.id!r} ended while this one was held; nothing was run.")
+    if not prepared.stands(inner=asked.inner):
+        return Refusal(
+            "availability",
+            f"{prepared.call.name!r} was replaced or taken away while the call was held; make it again.",
+        )
+    return None

@@ -1,0 +1,504 @@
+"""Running a process so that nothing of it is left behind and nothing it said is lost.
+
+`run_process` starts a program under a keeper (`keeper.py` says why) and returns once every process below it
+is gone. A deadline or a stop is the caller's cancel scope: the tree gets SIGTERM, the grace, SIGKILL, and
+the call **returns** what was printed so far, with `cancelled` set, instead of raising `trio.Cancelled`:
+an exception has no room for a megabyte of output, and the scope cancels the caller's next wait anyhow.
+"""
+
+from __future__ import annotations
+
+import errno
+import math
+import os
+import secrets
+import select
+import signal
+import socket
+import sys
+import threading
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import trio
+
+from litany_engine.tools import keeper
+from litany_runtime.limits import KIB, MIB
+from litany_runtime.outcome import Usage
+from litany_runtime.output import Kept
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+MAX_OUTPUT_BYTES = 10 * MIB
+"""Bytes kept of each stream by default: far above what a person or model reads, far below what hurts."""
+GRACE_S = 2.0
+"""Seconds between SIGTERM and SIGKILL: enough to flush and unlock, short enough to wait for."""
+ANSWER_BOUND_S = 2.0
+"""How long a keeper may be silent after its own bounds have passed before it is taken for lost."""
+START_BOUND_S = 30.0
+"""How long a keeper may take to be there: far above what a busy machine needs to fork a small process."""
+SEND_ATTEMPTS = 500
+"""Tries to hand a request to a busy spawner, `SEND_PAUSE_S` apart."""
+SEND_PAUSE_S = 0.002
+TREE_VARIABLE = "LITANY_PROCESS_TREE"
+"""In each tool's environment: one token for each tree it is in, outermost first, joined by colons."""
+
+_READ_BYTES = 65536
+_DRAIN_BYTES = 2 * MIB  # what a pipe of the largest size an ordinary user may ask for can still hold, twice
+
+
+class ProcessError(RuntimeError):
+    """A process could not be started or watched: the harness's failure, not the program's.
+
+    Attributes:
+        stdout: what it had printed.
+        stderr: the same for the other stream.
+    """
+
+    def __init__(self, message: str, stdout: bytes = b"", stderr: bytes = b"") -> None:
+        super().__init__(message)
+        self.stdout = stdout
+        self.stderr = stderr
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessEnd:
+    """How a process ended. All of its descendants had ended, too, when this was made.
+
+    Attributes:
+        exit_code: its own, or 128 + signal.
+        signal: the signal that ended it, or None.
+        stdout: what the tree printed, within the limit; a line in the text stands for a dropped middle.
+        stderr: the same for the other stream.
+        stdout_dropped: bytes of stdout that were not kept.
+        stderr_dropped: bytes of stderr that were not kept.
+        cancelled: the caller's scope was cancelled while the process was running, and that ended it.
+        survivors: processes that even SIGKILL did not end in time (waiting in the kernel, or another user's).
+        usage: processor time and the largest resident set of any one process of the tree. A process counts
+            from its fork, so the floor of the memory figure is a keeper's own few MiB.
+    """
+
+    exit_code: int
+    signal: int | None
+    stdout: bytes
+    stderr: bytes
+    stdout_dropped: int = 0
+    stderr_dropped: int = 0
+    cancelled: bool = False
+    survivors: int = 0
+    usage: Usage = field(default_factory=Usage)
+
+
+async def run_process(
+    argv: Sequence[str],
+    *,
+    env: Mapping[str, str],
+    cwd: Path,
+    stdin: bytes = b"",
+    max_output_bytes: int = MAX_OUTPUT_BYTES,
+    grace_s: float = GRACE_S,
+    output: Callable[[str, bytes], None] | None = None,
+) -> ProcessEnd:
+    """Run a program to its end, and to the end of everything it started.
+
+    When the program itself ends, what it left running in the background is ended too, by the same steps
+    (SIGTERM, the grace, SIGKILL): nothing outlives the call, and a held pipe cannot delay it.
+
+    Args:
+        argv: program and arguments; the program is looked up in `env`'s PATH unless it has a slash.
+        env: the whole environment, to which only `LITANY_PROCESS_TREE` is added.
+        cwd: the working directory.
+        stdin: what it may read; offered, so not reading it is no error. Empty: `/dev/null`.
+        max_output_bytes: bytes kept of each stream.
+        grace_s: seconds between SIGTERM and SIGKILL.
+        output: `output("stdout" | "stderr", chunk)` gets the streams as they come; must not raise.
+
+    Returns:
+        How it ended. Also when the caller's scope is cancelled while it runs: then within
+        `grace_s` and a moment, with `cancelled` set and the output so far.
+
+    Raises:
+        ProcessError: the program cannot be started, or its keeper was lost; what was printed is on it.
+        trio.Cancelled: the scope was cancelled before the program was started.
+    """
+    await trio.lowlevel.checkpoint_if_cancelled()
+    request, token = _request(argv, env, cwd, grace_s)
+    with ExitStack() as stack:
+        pipes = _Pipes(stack, feed=bool(stdin))
+        spawner = await _ask_for_keeper(pipes, grace_s)
+        run = _Run(pipes, spawner, max_output_bytes, grace_s, program=argv[0], cwd=cwd, output=output)
+        await run.to_the_end(request, stdin)
+        if run.never_started:
+            await trio.lowlevel.checkpoint_if_cancelled()
+        if run.lost:
+            with trio.CancelScope(shield=True):  # bounded: one look over the process table
+                await trio.to_thread.run_sync(end_marked, token)
+        return run.end()
+
+
+def _request(argv: Sequence[str], env: Mapping[str, str], cwd: Path, grace_s: float) -> tuple[bytes, str]:
+    if not argv:
+        raise ProcessError("cannot start a process: the command is empty")
+    token = secrets.token_hex(8)
+    outer = os.environ.get(TREE_VARIABLE)
+    variables = {**env, TREE_VARIABLE: f"{outer}:{token}" if outer else token}
+    arguments = [os.fsencode(each) for each in argv]
+    pairs = [os.fsencode(f"{key}={value}") for key, value in variables.items()]
+    if any(b"\0" in each for each in (*arguments, *pairs)):
+        raise ProcessError(f"cannot start {argv[0]!r}: an argument or variable holds a NUL character")
+    return keeper.pack_request(arguments, pairs, os.fsencode(cwd), grace_s), token
+
+
+class _Pipes:
+    """The descriptors of one call: ours, and theirs until they are handed over."""
+
+    def __init__(self, stack: ExitStack, *, feed: bool) -> None:
+        theirs = stack.enter_context(ExitStack())
+        self._stdin = stack.enter_context(ExitStack())
+        try:
+            self.control, control = socket.socketpair()
+            stack.callback(self.control.close)
+            theirs.callback(control.close)
+            self.stdin: int | None = None
+            if feed:
+                stdin, self.stdin = _pipe(theirs, self._stdin)
+            else:
+                stdin = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
+                theirs.callback(os.close, stdin)
+            self.stdout, stdout = _pipe(stack, theirs)
+            self.stderr, stderr = _pipe(stack, theirs)
+        except OSError as error:
+            raise ProcessError(f"cannot start a process: {error.strerror}") from error
+        for ours in (self.stdin, self.stdout, self.stderr):
+            if ours is not None:
+                os.set_blocking(ours, False)
+        self.control.setblocking(False)
+        self.theirs = (control.fileno(), stdin, stdout, stderr)
+        self.hand_over = theirs.close
+        self.close_stdin = self._stdin.close  # earlier than the rest, so that the reader sees the end
+
+
+def _pipe(readers: ExitStack, writers: ExitStack) -> tuple[int, int]:
+    readable, writable = os.pipe2(os.O_CLOEXEC)
+    readers.callback(os.close, readable)
+    writers.callback(os.close, writable)
+    return readable, writable
+
+
+class _Run:
+    """One running process, seen from the host."""
+
+    def __init__(
+        self,
+        pipes: _Pipes,
+        spawner: _Spawner,
+        limit: int,
+        grace_s: float,
+        *,
+        program: str,
+        cwd: Path,
+        output: Callable[[str, bytes], None] | None,
+    ) -> None:
+        self._pipes = pipes
+        self._spawner = spawner
+        self._program = program
+        self._cwd = cwd
+        # Beyond the keeper's own bounds it is lost, not slow.
+        self._patience_s = grace_s + keeper.KILL_BOUND_S + ANSWER_BOUND_S
+        self._stdout = Kept(limit)
+        self._stderr = Kept(limit)
+        self._take_stdout = _taker(self._stdout, "stdout", output)
+        self._take_stderr = _taker(self._stderr, "stderr", output)
+        self._frames = bytearray()
+        self._asked = trio.Event()
+        self._keeper_pid = 0
+        self._status: int | None = None
+        self._gone: tuple[int, int, int] | None = None
+        self._cancelled = False
+        self._failure = ""
+        self.lost = False
+        self.never_started = False
+
+    async def to_the_end(self, request: bytes, stdin: bytes) -> None:
+        """Serve the streams and follow the keeper until the tree is gone."""
+        serving = trio.CancelScope(shield=True)
+        with trio.CancelScope(shield=True) as shield:
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(self._serve, serving, request, stdin)
+                try:
+                    # The one wait that the caller may cancel. The streams are served on meanwhile, since
+                    # output matters most while a program is being ended.
+                    shield.shield = False
+                    await self._follow()
+                except trio.Cancelled:
+                    # From here on shielded, and bounded by `_patience_s`.
+                    shield.shield = True
+                    self._cancelled = self._status is None
+                    await self._end_tree()
+                finally:
+                    shield.shield = True
+                    serving.cancel()
+        _drain(self._pipes.stdout, self._take_stdout)
+        _drain(self._pipes.stderr, self._take_stderr)
+
+    async def _serve(self, serving: trio.CancelScope, request: bytes, stdin: bytes) -> None:
+        with serving:
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(_collect, self._pipes.stdout, self._take_stdout)
+                nursery.start_soon(_collect, self._pipes.stderr, self._take_stderr)
+                nursery.start_soon(self._feed, stdin)
+                with suppress(OSError):  # a lost keeper is noticed by who reads from it
+                    await _send_all(self._pipes.control.fileno(), request)
+                self._asked.set()
+
+    async def _feed(self, stdin: bytes) -> None:
+        if self._pipes.stdin is not None:
+            with suppress(OSError):  # stdin is offered: who does not read it has not failed
+                await _send_all(self._pipes.stdin, stdin)
+            self._pipes.close_stdin()
+
+    async def _follow(self) -> None:
+        """Read what the keeper says until the tree is gone, or the keeper is."""
+        while self._gone is None:
+            bound_s = math.inf if self._keeper_pid else START_BOUND_S
+            with trio.move_on_after(bound_s) as waiting:
+                frame = await self._frame()
+            if waiting.cancelled_caught:
+                _give_up(self._spawner)
+                self._lose("the process that should start it does not answer")
+                return
+            if frame is None:
+                self._lose("the process that watched over it was ended")
+                return
+            kind, one, two, three = frame
+            if kind == keeper.WATCHING:
+                self._keeper_pid = one
+            elif kind == keeper.FAILED:
+                self.never_started = one == errno.ECANCELED
+                self._failure = self._why_not_started(one, in_cwd=bool(two))
+                return
+            elif kind == keeper.ENDED:
+                self._status = one
+            elif kind == keeper.GONE:
+                self._gone = (one, two, three)
+
+    async def _frame(self) -> tuple[bytes, int, int, int] | None:
+        control = self._pipes.control
+        while len(self._frames) < keeper.FRAME.size:
+            await trio.lowlevel.wait_readable(control)
+            try:
+                data = control.recv(4096)
+            except BlockingIOError:
+                continue
+            except OSError:
+                data = b""
+            if not data:
+                return None
+            self._frames += data
+        kind, one, two, three = keeper.FRAME.unpack_from(self._frames)
+        del self._frames[: keeper.FRAME.size]
+        return kind, one, two, three
+
+    async def _end_tree(self) -> None:
+        with trio.move_on_after(self._patience_s):
+            await self._asked.wait()  # or our byte would land in the middle of the request
+            with suppress(OSError):
+                await _send_all(self._pipes.control.fileno(), keeper.END_TREE)
+            await self._follow()
+            return
+        # A silent keeper still holds its end of the socket, so its number is still its own. Its
+        # children go to the spawner, which ends them.
+        if self._keeper_pid:
+            with suppress(ProcessLookupError):
+                os.kill(self._keeper_pid, signal.SIGKILL)
+        self._spawner.wake()
+        self._lose("the process that watches over it does not answer")
+
+    def _lose(self, cause: str) -> None:
+        self.lost = True
+        self._failure = f"lost {self._program!r}: {cause}"
+
+    def _why_not_started(self, number: int, *, in_cwd: bool) -> str:
+        cause = os.strerror(number)
+        if in_cwd:
+            return f"cannot start {self._program!r} in {str(self._cwd)!r}: {cause}"
+        return f"cannot start {self._program!r}: {cause}"
+
+    def end(self) -> ProcessEnd:
+        """How it ended.
+
+        Raises:
+            ProcessError: it did not start, or its keeper was lost.
+        """
+        if self._gone is not None and self._status is None:
+            self._failure = f"cannot end {self._program!r}: SIGKILL had no effect on it"
+        if self._gone is None or self._status is None:
+            raise ProcessError(self._failure, self._stdout.bytes(), self._stderr.bytes())
+        cpu_us, peak_kib, survivors = self._gone
+        code = os.waitstatus_to_exitcode(self._status)
+        return ProcessEnd(
+            exit_code=code if code >= 0 else 128 - code,
+            signal=-code if code < 0 else None,
+            stdout=self._stdout.bytes(),
+            stderr=self._stderr.bytes(),
+            stdout_dropped=self._stdout.dropped_bytes,
+            stderr_dropped=self._stderr.dropped_bytes,
+            cancelled=self._cancelled,
+            survivors=survivors,
+            usage=Usage(cpu_s=cpu_us / 1e6, peak_memory_bytes=peak_kib * KIB),
+        )
+
+
+def _taker(kept: Kept, stream: str, output: Callable[[str, bytes], None] | None) -> Callable[[bytes], None]:
+    if output is None:
+        return kept.add
+
+    def take(data: bytes) -> None:
+        kept.add(data)
+        output(stream, data)
+
+    return take
+
+
+async def _collect(fd: int, take: Callable[[bytes], None]) -> None:
+    """Read a stream until its end or until we are cancelled."""
+    while True:
+        await trio.lowlevel.wait_readable(fd)
+        try:
+            data = os.read(fd, _READ_BYTES)
+        except BlockingIOError:
+            continue
+        if not data:
+            return
+        take(data)
+
+
+def _drain(fd: int, take: Callable[[bytes], None]) -> None:
+    """Take what ended processes left in a pipe. Never waits: somebody outside the tree may hold it."""
+    with suppress(BlockingIOError):
+        for _ in range(_DRAIN_BYTES // _READ_BYTES):
+            data = os.read(fd, _READ_BYTES)
+            if not data:
+                return
+            take(data)
+
+
+async def _send_all(fd: int, data: bytes) -> None:
+    rest = memoryview(data)
+    while rest:
+        await trio.lowlevel.wait_writable(fd)
+        with suppress(BlockingIOError):
+            rest = rest[os.write(fd, rest) :]
+
+
+class _Spawner:
+    """The process that forks keepers: one for this host process, started when first needed."""
+
+    def __init__(self) -> None:
+        self.host_pid = os.getpid()
+        self.socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.socket.setblocking(False)
+        with theirs:
+            self.pid = os.posix_spawn(
+                sys.executable,
+                [sys.executable, "-I", "-S", "-B", keeper.__file__],
+                {},
+                file_actions=[
+                    (os.POSIX_SPAWN_DUP2, theirs.fileno(), keeper.SPAWNER_FD),
+                    # It outlives a caller that only waits for our streams to close, so it holds none.
+                    *((os.POSIX_SPAWN_OPEN, fd, os.devnull, os.O_RDWR, 0) for fd in range(3)),
+                ],
+                setsid=True,  # Ctrl-C at the terminal is the host's to handle
+                setsigmask=(),
+                setsigdef=signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP},
+            )
+
+        # Not its number: whoever ignores SIGCHLD, or waits for all children, sets that free for others.
+        self._handle = os.pidfd_open(self.pid)
+        self.closed = False
+
+    def wake(self) -> None:
+        """Have it go on, in case that a tool has stopped it."""
+        self._signal(signal.SIGCONT)
+
+    def close(self) -> None:
+        """End it, though it may be stopped. Keepers see to their trees without it."""
+        if self.closed:
+            return
+        self._signal(signal.SIGKILL)
+        self.closed = True
+        self.socket.close()
+        if self.host_pid == os.getpid():
+            ended = select.poll()
+            ended.register(self._handle, select.POLLIN)
+            ended.poll(keeper.KILL_BOUND_S * 1000)
+            with suppress(ChildProcessError):
+                os.waitpid(self.pid, os.WNOHANG)
+        os.close(self._handle)
+
+    def _signal(self, number: int) -> None:
+        if not self.closed and self.host_pid == os.getpid():
+            with suppress(ProcessLookupError):
+                signal.pidfd_send_signal(self._handle, number)
+
+
+_spawner: _Spawner | None = None
+_spawner_lock = threading.Lock()
+
+
+async def _ask_for_keeper(pipes: _Pipes, grace_s: float) -> _Spawner:
+    """Hand the child's ends of the pipes to a new keeper; returns who starts it."""
+    for _ in range(SEND_ATTEMPTS):
+        with suppress(BlockingIOError):  # many calls at once: the spawner is behind
+            spawner = _send_descriptors(pipes.theirs, keeper.ASK.pack(grace_s))
+            pipes.hand_over()
+            return spawner
+        await trio.sleep(SEND_PAUSE_S)
+    raise ProcessError("cannot start a process: the process that starts them does not answer")
+
+
+def _give_up(spawner: _Spawner) -> None:
+    """End a spawner that does not answer; another is started for the next call."""
+    with _spawner_lock:
+        spawner.close()
+
+
+def _send_descriptors(fds: Sequence[int], ask: bytes) -> _Spawner:
+    global _spawner  # noqa: PLW0603 - one for a process, like the process table it stands for
+    with _spawner_lock:
+        try:
+            if _spawner is not None and not _spawner.closed and _spawner.host_pid == os.getpid():
+                with suppress(BrokenPipeError, ConnectionError):  # it was ended from outside: start another
+                    _spawner.wake()
+                    socket.send_fds(_spawner.socket, [ask], fds)
+                    return _spawner
+            if _spawner is not None:
+                _spawner.close()
+            _spawner = None
+            _spawner = _Spawner()
+            socket.send_fds(_spawner.socket, [ask], fds)
+        except BlockingIOError:
+            raise
+        except OSError as error:
+            raise ProcessError(f"cannot start a process: {error.strerror}") from error
+        return _spawner
+
+
+def end_marked(token: str) -> int:
+    """SIGKILL every process whose environment says that it belongs to a tree; how many there were.
+
+    The last resort, for a tree whose keeper was itself killed: what cleared its environment is not found here
+    (the spawner finds it).
+    """
+    import psutil  # noqa: PLC0415 - rarely needed, slow to import
+
+    found = 0
+    for process in psutil.process_iter():
+        with suppress(psutil.Error):
+            if token in process.environ().get(TREE_VARIABLE, "").split(":"):
+                process.kill()
+                found += 1
+    return found

@@ -1,0 +1,174 @@
+"""The python act: run the program a model wrote, and answer the calls it makes through the door.
+
+What it ran and what it could call are in its record before the child starts. Only what the program prints
+comes back; what its calls answered is theirs alone, and in their own records.
+"""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import trio
+
+from litany_engine.configuration.units import DURATION_PATTERN, DURATION_SHAPE, parse_deadline
+from litany_engine.door.calls import CallEnd, Capture, Context, Tool, ToolCall
+from litany_engine.records.envelope import with_reason
+from litany_engine.tools.definitions import Traits
+from litany_engine.tools.source import encode_source
+from litany_runtime.outcome import Outcome
+from litany_runtime.program import FilePolicy, Program
+from litany_stubs.words import Refusal, Reply, ToolDeclaration
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable
+    from pathlib import Path
+
+    from litany_runtime.limits import Limits
+    from litany_runtime.supervisor import InnerCall, Supervisor
+    from litany_stubs.words import JSON
+
+PYTHON = "python"
+"""The tool's name."""
+
+DECLARATION = ToolDeclaration(
+    name=PYTHON,
+    description=(
+        "Run a Python program. It calls the other tools as functions: `import litany_tools`, then for "
+        "example `litany_tools.read_file(path=...)`, which returns a Result with stdout, stderr, exit_code, "
+        "ok and data; a failing tool is a Result, not an exception. Only what the program prints comes back. "
+        "Top-level `await` works. The working directory is yours; there is no network and no other file."
+    ),
+    input_schema={
+        "type": "object",
+        "properties": {
+            "program": {"type": "string", "description": "The program's source text."},
+            "deadline": {
+                "description": f"Seconds as a number, or {DURATION_SHAPE}: how long it may run.",
+                "type": ["number", "string"],
+                "exclusiveMinimum": 0,
+                "pattern": DURATION_PATTERN,
+                "allOf": [{"pattern": "[1-9]"}],
+            },
+        },
+        "required": ["program"],
+        "additionalProperties": False,
+    },
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """Where an agent's programs run.
+
+    Attributes:
+        stubs: the source of `litany_tools` for the agent, from the toolset that the door reads.
+        worktree: the agent's worktree.
+        files: what its programs may do there.
+        limits: what one program may use.
+    """
+
+    stubs: str
+    worktree: Path
+    files: FilePolicy
+    limits: Limits
+
+
+def python_tool(seat: Callable[[str], Seat], supervisor: Callable[[], Awaitable[Supervisor]]) -> Tool:
+    """The `python` tool of a workspace.
+
+    Args:
+        seat: where the programs of an agent run, asked at each call.
+        supervisor: what runs them; started by the first call that needs it.
+    """
+
+    async def execute(call: ToolCall, context: Context) -> Capture:
+        source = encode_source(call.input["program"])
+        if isinstance(source, Refusal):
+            return Capture(outcome=Outcome.REFUSED, refusal=source)
+        place = seat(context.agent)
+        assert context.keep is not None
+        context.keep("program.py", source)
+        context.keep("litany_tools.py", place.stubs)
+        program = Program(source, place.stubs, place.worktree, place.files)
+        return await _run(program, place.limits, context, supervisor)
+
+    return Tool(
+        DECLARATION,
+        execute,
+        composes=True,
+        deadline_s=requested_deadline_s,
+        traits=Traits(destructive=True),  # what it does is what all the tools together can do
+    )
+
+
+def requested_deadline_s(arguments: JSON) -> float | None:
+    """The seconds that a checked input of `python` asks for, or None."""
+    asked = arguments.get("deadline")
+    return parse_deadline(asked) if isinstance(asked, str) else asked
+
+
+def reply_of(end: CallEnd) -> Reply:
+    """What a program gets for a call: whole streams, and in words what ended it if that was not the tool."""
+    stderr = with_reason(end.stderr, end)
+    return Reply(end.outcome, end.exit_code, end.stdout, stderr, end.data, end.refusal)
+
+
+async def _run(
+    program: Program, limits: Limits, context: Context, supervisor: Callable[[], Awaitable[Supervisor]]
+) -> Capture:
+    from litany_runtime.confine import ConfinementError  # noqa: PLC0415  the other acts start without it
+
+    async def answer(inner: InnerCall) -> Reply:
+        assert context.invoke is not None
+        return reply_of(await context.invoke(inner.name, inner.input))
+
+    async with _stop_instead_of_cancel() as stop:
+        try:
+            runs = await supervisor()
+            end = await runs.run(
+                program,
+                limits,
+                answer=answer,
+                deadline=context.clock or context.deadline,
+                stop=stop,
+                output=context.output,
+            )
+        except ConfinementError as error:
+            return Capture(outcome=Outcome.FAULTED, reason=f"the program was not run: {error}")
+    return Capture(
+        stdout=end.stdout,
+        stderr=end.stderr,
+        exit_code=end.exit_code,
+        outcome=end.outcome,
+        usage=end.usage,
+        reason=end.reason,
+        refusal=end.refusal,
+        layers=end.layers,
+    )
+
+
+@asynccontextmanager
+async def _stop_instead_of_cancel() -> AsyncIterator[trio.Event]:
+    """Turn the cancellation of this task into the program's stop flag.
+
+    A program that is cancelled in the middle would lose what it printed; one that is stopped ends in bounded
+    time and hands it over. The block is shielded, and the supervisor's cascade is what bounds it.
+    """
+    stop = trio.Event()
+
+    async def raise_flag_when_cancelled(
+        task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED,
+    ) -> None:
+        task_status.started()
+        try:
+            await trio.sleep_forever()
+        except trio.Cancelled:
+            stop.set()  # not let through: the nursery would raise it, and what the program printed be lost
+
+    async with trio.open_nursery() as nursery:
+        await nursery.start(raise_flag_when_cancelled)
+        with trio.CancelScope(shield=True):
+            yield stop
+        nursery.cancel_scope.cancel()

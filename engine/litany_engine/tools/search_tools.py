@@ -1,0 +1,73 @@
+"""`search_tools`: finds deferred tools by words and activates the best, for agents with many tools.
+
+A host with hundreds of tools defers most of them: they cost a model nothing until it looks for them. This
+tool is opt-in; it goes into the registry that it searches:
+
+    registry.set_state(State.DEFERRED, *names)
+    registry.register(search_tools(registry))
+
+What it activates may be called from the next call on, within the grant: it never makes anything callable that
+a role is not granted, nor does it tell of such a tool.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+from litany_engine.door.calls import Capture, Tool
+from litany_engine.tools.registry import State, shown_declaration
+from litany_stubs.words import ToolDeclaration
+
+if TYPE_CHECKING:
+    from litany_engine.door.calls import Context, ToolCall
+    from litany_engine.tools.registry import Registry
+
+ACTIVATED_AT_ONCE = 5
+"""Tools that one search activates: enough to choose from, few enough to read."""
+
+MAX_TOLD_CHARS = 100
+"""Characters of a description in the answer; the tool itself has it whole."""
+
+DECLARATION = ToolDeclaration(
+    name="search_tools",
+    description=(
+        "Finds tools that are not loaded, by words from their names, descriptions and arguments, and loads "
+        f"the best {ACTIVATED_AT_ONCE}."
+    ),
+    input_schema={
+        "type": "object",
+        "properties": {"query": {"type": "string", "minLength": 3, "description": "Words to look for."}},
+        "required": ["query"],
+        "additionalProperties": False,
+    },
+)
+
+
+def search_tools(registry: Registry, grant: Callable[[str], Iterable[str] | None] | None = None) -> Tool:
+    """The tool.
+
+    Args:
+        registry: what it searches and changes.
+        grant: the names that an agent is granted, None for all; asked at each call. Without it every agent of
+            the registry is granted everything.
+    """
+
+    async def execute(call: ToolCall, context: Context) -> Capture:
+        granted = None if grant is None else grant(context.agent)
+        allowed = None if granted is None else frozenset(granted)
+        found = [
+            shown_declaration(tool)
+            for tool, _ in registry.search(call.input["query"])
+            if allowed is None or tool.declaration.name in allowed
+        ]
+        best, rest = found[:ACTIVATED_AT_ONCE], found[ACTIVATED_AT_ONCE:]
+        registry.set_state(State.ACTIVE, *(each.name for each in best))
+        lines = [f"{each.name}: {each.description[:MAX_TOLD_CHARS]}" for each in best]
+        text = "\n".join(["Loaded:", *lines] if best else ["No tool that is not loaded has these words."])
+        if rest:
+            text += f"\nAlso found, and not loaded: {', '.join(each.name for each in rest)}"
+        data = {"loaded": [each.name for each in best], "found": [each.name for each in rest]}
+        return Capture(stdout=f"{text}\n".encode(), data=data)
+
+    return Tool(DECLARATION, execute)

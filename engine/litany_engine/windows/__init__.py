@@ -1,0 +1,1 @@
+"""An agent's transcript, the window that answers a reply, and what settles it after a death."""

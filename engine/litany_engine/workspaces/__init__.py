@@ -1,0 +1,1 @@
+"""A workspace: its repository, its agents, how it is made."""
