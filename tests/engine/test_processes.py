@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import socket
+import subprocess
 import sys
 from functools import partial
 from pathlib import Path
@@ -17,6 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from litany_engine.tools import keeper, processes
+from litany_engine.tools import spawner as spawning
 from litany_engine.tools.processes import ProcessEnd, ProcessError, run_process
 from tool_kit import processes_with, unique_sleep, wait_until
 
@@ -24,9 +27,9 @@ ENV = {"PATH": os.environ["PATH"], "LANG": "C.UTF-8"}
 HERE = Path("/")
 
 
-def spawner() -> processes._Spawner:
-    assert processes._spawner is not None
-    return processes._spawner
+def spawner() -> spawning.Spawner:
+    assert spawning._spawner is not None
+    return spawning._spawner
 
 
 def run(*argv: str, **options: Any) -> ProcessEnd:
@@ -208,6 +211,58 @@ def test_a_run_leaves_no_descriptor_and_no_process_behind() -> None:
     assert open_descriptors() == before
 
 
+def test_a_spawner_that_cannot_be_started_is_told_and_leaves_no_descriptor(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    run("true")
+    before = open_descriptors()
+
+    def too_many(*_: object, **_how: object) -> int:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    for name in ("posix_spawn", "pidfd_open"):
+        with monkeypatch.context() as patch:
+            patch.setattr(spawning, "_spawner", None)
+            patch.setattr(os, name, too_many)
+            with pytest.raises(ProcessError, match="cannot start a process: Too many open files"):
+                run("true")
+        assert open_descriptors() == before
+
+
+def test_pipes_that_cannot_be_had_are_told_and_leave_no_descriptor(monkeypatch: pytest.MonkeyPatch) -> None:
+    run("true")
+    before, made = open_descriptors(), iter(range(10))
+    pipe2 = os.pipe2
+
+    def one_alone(flags: int) -> tuple[int, int]:
+        if next(made):
+            raise OSError(errno.EMFILE, "Too many open files")
+        return pipe2(flags)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "pipe2", one_alone)
+        with pytest.raises(ProcessError, match="cannot start a process: Too many open files"):
+            run("true")
+    assert open_descriptors() == before
+
+
+def test_a_host_that_ends_lets_go_of_its_spawner_which_ends(tmp_path: Path) -> None:
+    """Seen from the process table, and by a Python that tells of each socket that nobody closed."""
+    script = (
+        "import os, sys, trio\nfrom pathlib import Path\nfrom litany_engine.tools.processes import run_process\n"
+        "trio.run(lambda: run_process(['true'], env=dict(os.environ), cwd=Path('/')))\n"
+        "from litany_engine.tools import spawner\nprint(spawner._spawner.pid)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-W", "always::ResourceWarning", "-c", script],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stderr == ""
+    trio.run(wait_until, lambda: not psutil.pid_exists(int(done.stdout)))
+
+
 def test_usage_counts_the_whole_tree() -> None:
     busy = "i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done"
     end = sh(f"({busy}) & ({busy}); wait")
@@ -270,7 +325,7 @@ def test_what_is_still_in_the_pipe_at_the_end_is_kept(monkeypatch: pytest.Monkey
     async def too_late(*_: object) -> None:
         await trio.sleep_forever()
 
-    monkeypatch.setattr(processes, "_collect", too_late)
+    monkeypatch.setattr(processes, "collect", too_late)
     end = sh("head -c 60000 /dev/zero; printf end; printf err >&2")
     assert end.stdout == bytes(60000) + b"end"
     assert end.stderr == b"err"
@@ -457,7 +512,7 @@ def test_a_spawner_that_does_not_answer_is_ended_and_replaced(monkeypatch: pytes
     run("true")
     stopped = psutil.Process(spawner().pid)
     with monkeypatch.context() as patch:
-        patch.setattr(processes._Spawner, "wake", lambda _: None)
+        patch.setattr(spawning.Spawner, "wake", lambda _: None)
         patch.setattr(processes, "START_BOUND_S", 0.2)
         stopped.suspend()
         with pytest.raises(ProcessError, match="the process that should start it does not answer"):
@@ -474,7 +529,7 @@ def test_what_was_given_up_before_it_started_is_not_started_later(
     monkeypatch.setattr(processes, "ANSWER_BOUND_S", 0.1)
     monkeypatch.setattr(keeper, "KILL_BOUND_S", 0.1)
     with monkeypatch.context() as patch:
-        patch.setattr(processes._Spawner, "wake", lambda _: None)
+        patch.setattr(spawning.Spawner, "wake", lambda _: None)
         late.suspend()
 
         async def main() -> None:

@@ -12,11 +12,7 @@ import errno
 import math
 import os
 import secrets
-import select
 import signal
-import socket
-import sys
-import threading
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -24,6 +20,8 @@ from typing import TYPE_CHECKING
 import trio
 
 from litany_engine.tools import keeper
+from litany_engine.tools.process_pipes import Pipes, collect, drain, send_all
+from litany_engine.tools.spawner import ask_for_keeper, give_up
 from litany_runtime.limits import KIB, MIB
 from litany_runtime.outcome import Usage
 from litany_runtime.output import Kept
@@ -31,6 +29,8 @@ from litany_runtime.output import Kept
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
+
+    from litany_engine.tools.spawner import Spawner
 
 MAX_OUTPUT_BYTES = 10 * MIB
 """Bytes kept of each stream by default: far above what a person or model reads, far below what hurts."""
@@ -40,14 +40,8 @@ ANSWER_BOUND_S = 2.0
 """How long a keeper may be silent after its own bounds have passed before it is taken for lost."""
 START_BOUND_S = 30.0
 """How long a keeper may take to be there: far above what a busy machine needs to fork a small process."""
-SEND_ATTEMPTS = 500
-"""Tries to hand a request to a busy spawner, `SEND_PAUSE_S` apart."""
-SEND_PAUSE_S = 0.002
 TREE_VARIABLE = "LITANY_PROCESS_TREE"
 """In each tool's environment: one token for each tree it is in, outermost first, joined by colons."""
-
-_READ_BYTES = 65536
-_DRAIN_BYTES = 2 * MIB  # what a pipe of the largest size an ordinary user may ask for can still hold, twice
 
 
 class ProcessError(RuntimeError):
@@ -127,8 +121,12 @@ async def run_process(
     await trio.lowlevel.checkpoint_if_cancelled()
     request, token = _request(argv, env, cwd, grace_s)
     with ExitStack() as stack:
-        pipes = _Pipes(stack, feed=bool(stdin))
-        spawner = await _ask_for_keeper(pipes, grace_s)
+        try:
+            pipes = Pipes(stack, feed=bool(stdin))
+            spawner = await ask_for_keeper(pipes.theirs, grace_s)
+        except OSError as error:
+            raise ProcessError(f"cannot start a process: {error.strerror}") from error
+        pipes.hand_over()
         run = _Run(pipes, spawner, max_output_bytes, grace_s, program=argv[0], cwd=cwd, output=output)
         await run.to_the_end(request, stdin)
         if run.never_started:
@@ -152,49 +150,13 @@ def _request(argv: Sequence[str], env: Mapping[str, str], cwd: Path, grace_s: fl
     return keeper.pack_request(arguments, pairs, os.fsencode(cwd), grace_s), token
 
 
-class _Pipes:
-    """The descriptors of one call: ours, and theirs until they are handed over."""
-
-    def __init__(self, stack: ExitStack, *, feed: bool) -> None:
-        theirs = stack.enter_context(ExitStack())
-        self._stdin = stack.enter_context(ExitStack())
-        try:
-            self.control, control = socket.socketpair()
-            stack.callback(self.control.close)
-            theirs.callback(control.close)
-            self.stdin: int | None = None
-            if feed:
-                stdin, self.stdin = _pipe(theirs, self._stdin)
-            else:
-                stdin = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
-                theirs.callback(os.close, stdin)
-            self.stdout, stdout = _pipe(stack, theirs)
-            self.stderr, stderr = _pipe(stack, theirs)
-        except OSError as error:
-            raise ProcessError(f"cannot start a process: {error.strerror}") from error
-        for ours in (self.stdin, self.stdout, self.stderr):
-            if ours is not None:
-                os.set_blocking(ours, False)
-        self.control.setblocking(False)
-        self.theirs = (control.fileno(), stdin, stdout, stderr)
-        self.hand_over = theirs.close
-        self.close_stdin = self._stdin.close  # earlier than the rest, so that the reader sees the end
-
-
-def _pipe(readers: ExitStack, writers: ExitStack) -> tuple[int, int]:
-    readable, writable = os.pipe2(os.O_CLOEXEC)
-    readers.callback(os.close, readable)
-    writers.callback(os.close, writable)
-    return readable, writable
-
-
 class _Run:
     """One running process, seen from the host."""
 
     def __init__(
         self,
-        pipes: _Pipes,
-        spawner: _Spawner,
+        pipes: Pipes,
+        spawner: Spawner,
         limit: int,
         grace_s: float,
         *,
@@ -241,23 +203,23 @@ class _Run:
                 finally:
                     shield.shield = True
                     serving.cancel()
-        _drain(self._pipes.stdout, self._take_stdout)
-        _drain(self._pipes.stderr, self._take_stderr)
+        drain(self._pipes.stdout, self._take_stdout)
+        drain(self._pipes.stderr, self._take_stderr)
 
     async def _serve(self, serving: trio.CancelScope, request: bytes, stdin: bytes) -> None:
         with serving:
             async with trio.open_nursery() as nursery:
-                nursery.start_soon(_collect, self._pipes.stdout, self._take_stdout)
-                nursery.start_soon(_collect, self._pipes.stderr, self._take_stderr)
+                nursery.start_soon(collect, self._pipes.stdout, self._take_stdout)
+                nursery.start_soon(collect, self._pipes.stderr, self._take_stderr)
                 nursery.start_soon(self._feed, stdin)
                 with suppress(OSError):  # a lost keeper is noticed by who reads from it
-                    await _send_all(self._pipes.control.fileno(), request)
+                    await send_all(self._pipes.control.fileno(), request)
                 self._asked.set()
 
     async def _feed(self, stdin: bytes) -> None:
         if self._pipes.stdin is not None:
             with suppress(OSError):  # stdin is offered: who does not read it has not failed
-                await _send_all(self._pipes.stdin, stdin)
+                await send_all(self._pipes.stdin, stdin)
             self._pipes.close_stdin()
 
     async def _follow(self) -> None:
@@ -267,7 +229,7 @@ class _Run:
             with trio.move_on_after(bound_s) as waiting:
                 frame = await self._frame()
             if waiting.cancelled_caught:
-                _give_up(self._spawner)
+                give_up(self._spawner)
                 self._lose("the process that should start it does not answer")
                 return
             if frame is None:
@@ -306,7 +268,7 @@ class _Run:
         with trio.move_on_after(self._patience_s):
             await self._asked.wait()  # or our byte would land in the middle of the request
             with suppress(OSError):
-                await _send_all(self._pipes.control.fileno(), keeper.END_TREE)
+                await send_all(self._pipes.control.fileno(), keeper.END_TREE)
             await self._follow()
             return
         # A silent keeper still holds its end of the socket, so its number is still its own. Its
@@ -361,130 +323,6 @@ def _taker(kept: Kept, stream: str, output: Callable[[str, bytes], None] | None)
         output(stream, data)
 
     return take
-
-
-async def _collect(fd: int, take: Callable[[bytes], None]) -> None:
-    """Read a stream until its end or until we are cancelled."""
-    while True:
-        await trio.lowlevel.wait_readable(fd)
-        try:
-            data = os.read(fd, _READ_BYTES)
-        except BlockingIOError:
-            continue
-        if not data:
-            return
-        take(data)
-
-
-def _drain(fd: int, take: Callable[[bytes], None]) -> None:
-    """Take what ended processes left in a pipe. Never waits: somebody outside the tree may hold it."""
-    with suppress(BlockingIOError):
-        for _ in range(_DRAIN_BYTES // _READ_BYTES):
-            data = os.read(fd, _READ_BYTES)
-            if not data:
-                return
-            take(data)
-
-
-async def _send_all(fd: int, data: bytes) -> None:
-    rest = memoryview(data)
-    while rest:
-        await trio.lowlevel.wait_writable(fd)
-        with suppress(BlockingIOError):
-            rest = rest[os.write(fd, rest) :]
-
-
-class _Spawner:
-    """The process that forks keepers: one for this host process, started when first needed."""
-
-    def __init__(self) -> None:
-        self.host_pid = os.getpid()
-        self.socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self.socket.setblocking(False)
-        with theirs:
-            self.pid = os.posix_spawn(
-                sys.executable,
-                [sys.executable, "-I", "-S", "-B", keeper.__file__],
-                {},
-                file_actions=[
-                    (os.POSIX_SPAWN_DUP2, theirs.fileno(), keeper.SPAWNER_FD),
-                    # It outlives a caller that only waits for our streams to close, so it holds none.
-                    *((os.POSIX_SPAWN_OPEN, fd, os.devnull, os.O_RDWR, 0) for fd in range(3)),
-                ],
-                setsid=True,  # Ctrl-C at the terminal is the host's to handle
-                setsigmask=(),
-                setsigdef=signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP},
-            )
-
-        # Not its number: whoever ignores SIGCHLD, or waits for all children, sets that free for others.
-        self._handle = os.pidfd_open(self.pid)
-        self.closed = False
-
-    def wake(self) -> None:
-        """Have it go on, in case that a tool has stopped it."""
-        self._signal(signal.SIGCONT)
-
-    def close(self) -> None:
-        """End it, though it may be stopped. Keepers see to their trees without it."""
-        if self.closed:
-            return
-        self._signal(signal.SIGKILL)
-        self.closed = True
-        self.socket.close()
-        if self.host_pid == os.getpid():
-            ended = select.poll()
-            ended.register(self._handle, select.POLLIN)
-            ended.poll(keeper.KILL_BOUND_S * 1000)
-            with suppress(ChildProcessError):
-                os.waitpid(self.pid, os.WNOHANG)
-        os.close(self._handle)
-
-    def _signal(self, number: int) -> None:
-        if not self.closed and self.host_pid == os.getpid():
-            with suppress(ProcessLookupError):
-                signal.pidfd_send_signal(self._handle, number)
-
-
-_spawner: _Spawner | None = None
-_spawner_lock = threading.Lock()
-
-
-async def _ask_for_keeper(pipes: _Pipes, grace_s: float) -> _Spawner:
-    """Hand the child's ends of the pipes to a new keeper; returns who starts it."""
-    for _ in range(SEND_ATTEMPTS):
-        with suppress(BlockingIOError):  # many calls at once: the spawner is behind
-            spawner = _send_descriptors(pipes.theirs, keeper.ASK.pack(grace_s))
-            pipes.hand_over()
-            return spawner
-        await trio.sleep(SEND_PAUSE_S)
-    raise ProcessError("cannot start a process: the process that starts them does not answer")
-
-
-def _give_up(spawner: _Spawner) -> None:
-    """End a spawner that does not answer; another is started for the next call."""
-    with _spawner_lock:
-        spawner.close()
-
-
-def _send_descriptors(fds: Sequence[int], ask: bytes) -> _Spawner:
-    global _spawner  # noqa: PLW0603 - one for a process, like the process table it stands for
-    with _spawner_lock:
-        try:
-            if _spawner is not None and not _spawner.closed and _spawner.host_pid == os.getpid():
-                with suppress(BrokenPipeError, ConnectionError):  # it was ended from outside: start another
-                    _spawner.wake()
-                    socket.send_fds(_spawner.socket, [ask], fds)
-                    return _spawner
-            if _spawner is not None:
-                _spawner.close()
-            _spawner = None
-            _spawner = _Spawner()
-            socket.send_fds(_spawner.socket, [ask], fds)
-        except BlockingIOError:
-            raise
-        except OSError as error:
-            raise ProcessError(f"cannot start a process: {error.strerror}") from error
-        return _spawner
 
 
 def end_marked(token: str) -> int:
