@@ -21,6 +21,7 @@ import litany_runtime
 import litany_stubs
 from litany_runtime import confine, orders, wire
 from litany_runtime.confine.paths import read_only_paths
+from litany_runtime.link import Link
 from litany_runtime.output import Kept
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ class Child:
     Attributes:
         key: its number.
         kind: what it is made for.
-        stream: our end of its wire.
+        link: our end of its socket.
         decoder: the decoder of its messages.
         stdout: our end of its output pipe.
         stderr: our end of its diagnostics pipe.
@@ -88,7 +89,7 @@ class Child:
 
     key: int
     kind: Kind
-    stream: trio.SocketStream
+    link: Link
     decoder: wire.Decoder
     stdout: trio.lowlevel.FdStream
     stderr: trio.lowlevel.FdStream
@@ -98,7 +99,7 @@ class Child:
 
     async def close(self) -> None:
         """Close the descriptors."""
-        await self.stream.aclose()
+        self.link.close()
         await self.stdout.aclose()
         await self.stderr.aclose()
 
@@ -121,30 +122,36 @@ class Zygote:
             confine.ConfinementError: a layer that the isolation asks for cannot be had here.
             ZygoteError: it failed otherwise; the message says what it said.
         """
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        with theirs:
-            # Spawned from a worker thread it would be that thread's child, and die when the thread does.
-            process = subprocess.Popen(  # noqa: ASYNC220
-                [
-                    sys.executable,
-                    "-I",
-                    "-S",
-                    "-B",
-                    "-X",
-                    "utf8",
-                    "-c",
-                    _BOOT,
-                    str(theirs.fileno()),
-                    *_search_path(),
-                ],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
-                env={},
-                cwd="/",
-                pass_fds=[theirs.fileno()],
-                start_new_session=True,
-            )
+        ours: socket.socket | None = None
+        try:
+            ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            with theirs:
+                # Spawned from a worker thread it would be that thread's child, and die when the thread does.
+                process = subprocess.Popen(  # noqa: ASYNC220
+                    [
+                        sys.executable,
+                        "-I",
+                        "-S",
+                        "-B",
+                        "-X",
+                        "utf8",
+                        "-c",
+                        _BOOT,
+                        str(theirs.fileno()),
+                        *_search_path(),
+                    ],
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.PIPE,
+                    env={},
+                    cwd="/",
+                    pass_fds=[theirs.fileno()],
+                    start_new_session=True,
+                )
+        except OSError as error:
+            if ours is not None:
+                ours.close()
+            raise ZygoteError(f"the zygote could not be started: {error.strerror}") from error
         self = cls(process, trio.socket.from_stdlib_socket(ours))
         try:
             await self._begin(setup)
@@ -229,7 +236,10 @@ class Zygote:
             ZygoteError: it did not come up.
         """
         self._last_key += 1
-        child, theirs = _new_child(self._last_key, kind)
+        try:
+            child, theirs = _new_child(self._last_key, kind)
+        except OSError as error:
+            raise ZygoteError(f"a child could not be made: {error.strerror}") from error
         self._children[child.key] = child
         try:
             try:
@@ -246,8 +256,8 @@ class Zygote:
         return child
 
     async def _await_warm(self, child: Child) -> tuple[str, ...]:
-        with contextlib.suppress(trio.BrokenResourceError, wire.RemoteError):
-            while data := await child.stream.receive_some(64 * 1024):
+        with contextlib.suppress(wire.RemoteError):
+            while data := await child.link.receive():
                 for message in child.decoder.feed(data):
                     if isinstance(message, wire.Warm):
                         return tuple(message.layers)
@@ -281,18 +291,26 @@ class Zygote:
 
 def _new_child(key: int, kind: Kind) -> tuple[Child, tuple[int, int, int]]:
     """A child's record, and the three descriptors that are its own."""
-    ours, wire_fd = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
-    out, out_fd = os.pipe2(os.O_CLOEXEC)
-    err, err_fd = os.pipe2(os.O_CLOEXEC)
+    with contextlib.ExitStack() as unless_all:
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+        unless_all.callback(ours.close)
+        unless_all.callback(theirs.close)
+        pipes = []
+        for _ in ("stdout", "stderr"):
+            pipes.append(os.pipe2(os.O_CLOEXEC))
+            for fd in pipes[-1]:
+                unless_all.callback(os.close, fd)
+        unless_all.pop_all()
+    (out, out_fd), (err, err_fd) = pipes
     child = Child(
         key,
         kind,
-        trio.SocketStream(trio.socket.from_stdlib_socket(ours)),
+        Link(ours),
         wire.Decoder(wire.FROM_CHILD, wire.max_frame_from_child(kind.limits)),
         trio.lowlevel.FdStream(out),
         trio.lowlevel.FdStream(err),
     )
-    return child, (wire_fd.detach(), out_fd, err_fd)
+    return child, (theirs.detach(), out_fd, err_fd)
 
 
 def _search_path() -> list[str]:

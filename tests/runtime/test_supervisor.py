@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import signal
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import psutil
 import pytest
@@ -385,6 +386,57 @@ def test_a_cancelled_host_leaves_nothing_behind(tmp_path: Path) -> None:
                 await bench.run("while True: pass")
 
     trio.run(main)
+
+
+@pytest.mark.parametrize("function", ["socket.socketpair", "subprocess.Popen"])
+def test_a_zygote_that_cannot_be_started_is_a_fault_that_leaves_no_descriptor(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, function: str
+) -> None:
+    async def main() -> None:
+        async with open_bench(tmp_path) as bench:
+            before = open_descriptors()
+            with monkeypatch.context() as patch:
+                patch.setattr(f"litany_runtime.zygote_process.{function}", too_many)
+                end = await bench.run("print(1)")
+            assert (end.outcome, end.exit_code) == (Outcome.FAULTED, 125)
+            assert end.reason == "the zygote could not be started: Too many open files"
+            assert open_descriptors() == before
+            assert (await bench.run("print(2)")).stdout == b"2\n"
+
+    trio.run(main)
+
+
+@pytest.mark.parametrize("successes", [0, 1])
+def test_a_child_that_cannot_be_made_is_a_fault_that_leaves_no_descriptor(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, successes: int
+) -> None:
+    pipe2 = os.pipe2
+    made = iter(range(10))
+
+    def some(flags: int) -> tuple[int, int]:
+        return pipe2(flags) if next(made) < successes else too_many()
+
+    async def main() -> None:
+        async with open_bench(tmp_path, warm=0) as bench:
+            await bench.run("pass")
+            before = open_descriptors()
+            with monkeypatch.context() as patch:
+                patch.setattr(os, "pipe2", some)
+                end = await bench.run("print(1)")
+            assert end.outcome is Outcome.FAULTED
+            assert end.reason == "a child could not be made: Too many open files"
+            assert open_descriptors() == before
+            assert (await bench.run("print(2)")).stdout == b"2\n"
+
+    trio.run(main)
+
+
+def open_descriptors() -> list[str]:
+    return sorted(each.name for each in Path("/proc/self/fd").iterdir())
+
+
+def too_many(*_: object, **_how: object) -> NoReturn:
+    raise OSError(errno.EMFILE, "Too many open files")
 
 
 @pytest.mark.parametrize("language_layer", [True, False])
