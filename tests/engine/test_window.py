@@ -374,11 +374,11 @@ def test_a_stop_while_a_stop_is_being_settled_changes_nothing(
     settling, go_on = threading.Event(), threading.Event()
     append = Transcript.append_result
 
-    def slowly(self: Transcript, result: Any, how: str) -> Any:
+    def slowly(self: Transcript, result: Any, how: str, **more: Any) -> Any:
         if result.tool_use_id == "b":
             settling.set()
             go_on.wait(30)
-        return append(self, result, how)
+        return append(self, result, how, **more)
 
     monkeypatch.setattr(Transcript, "append_result", slowly)
 

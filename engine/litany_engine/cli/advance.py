@@ -100,6 +100,7 @@ def _as_json(done: Advance) -> dict[str, Any]:
         "delivered": done.delivered,
         "held": done.held,
         "due": done.due,
+        "finished": done.finished,
     }
 
 
@@ -118,4 +119,6 @@ def _as_text(done: Advance) -> str:
         facts.append(f"held: {done.held}")
     elif done.due:
         facts.append("it is the model's turn")
+    elif done.finished:
+        facts.append("it has finished: its last call was of a terminal tool")
     return f"{done.agent}: {'; '.join(facts) or 'nothing to do'}"

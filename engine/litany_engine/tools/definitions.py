@@ -55,7 +55,8 @@ class Traits:
         category: what kind of tool it is.
         max_retries: how often a failure that its capture calls `retryable` is tried again. None by default:
             running a thing twice that must run once is worse than not trying again.
-        terminal: a successful call, alone in its reply, may be the agent's last.
+        terminal: a successful call of the model, alone in its reply, is the last word: the model is not asked
+            again until somebody says something to the agent.
         read_only: it changes nothing.
         destructive: it cannot be undone.
         concurrency_safe: it may run beside other calls. A tool that says nothing may: calls are only ever in
@@ -109,6 +110,11 @@ class Traits:
             return ()
         given = arguments[self.path_argument]
         return tuple(given) if isinstance(given, list) else (given,)
+
+    @property
+    def is_terminal(self) -> bool:
+        """Whether a call of it may be the last word, by the word of someone who is believed."""
+        return self._believed and self.terminal
 
     def is_read_only(self, arguments: JSON) -> bool:
         """Whether this call changes nothing, by the word of someone who is believed."""

@@ -64,7 +64,8 @@ class Advance:
         delivered: how many messages were taken from the inbox.
         held: why the agent is parked, or "".
         due: it is the model's turn. Never so of an agent that was stopped, until somebody other than the
-            agents it started speaks to it.
+            agents it started speaks to it; nor of one that has finished, until anybody does.
+        finished: the last word is the result of a terminal tool.
     """
 
     agent: str
@@ -74,6 +75,7 @@ class Advance:
     delivered: int = 0
     held: str = ""
     due: bool = False
+    finished: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +137,8 @@ class Driver:
             step = workspace.records.open_step(agent.id)
             await trio.to_thread.run_sync(transcript.append_reply, model, content, step.number)
             self._set_mark(STOPPED, agent.id, None)
-            return await self._answer(agent, transcript, step, tool_uses(content), flag)
+            calls = tool_uses(content)
+            return await self._answer(agent, transcript, step, calls, flag, alone=len(calls) == 1)
 
     async def advance(self, agent: Agent) -> Advance:
         """Settle what a dead host left, ask again about a held call, and deliver what waits.
@@ -155,8 +158,9 @@ class Driver:
             if found.held is not None:
                 step = workspace.records.open_step(agent.id)
                 held = found.held.tool_use_id
-                calls = found.standing.unanswered
-                answers = await self._answer(agent, transcript, step, calls, flag, held=held)
+                calls, reply = found.standing.unanswered, found.standing.reply
+                alone = reply is not None and len(reply.calls()) == 1
+                answers = await self._answer(agent, transcript, step, calls, flag, alone=alone, held=held)
                 done = replace(done, answers=answers)
                 if answers.end == HELD:
                     return replace(done, held=answers.reason)
@@ -204,13 +208,16 @@ class Driver:
         calls: tuple[ToolUse, ...],
         flag: Flag,
         *,
+        alone: bool,
         held: str | None = None,
     ) -> Answers:
         config = self._workspace.config
         bounds = Bounds(config.output_head_bytes, config.output_tail_bytes)
         repository = self._workspace.repository
         caller = self._caller(agent, step)
-        window = Window(self._door, caller, transcript, repository, bounds=bounds, flag=flag, held=held)
+        window = Window(
+            self._door, caller, transcript, repository, bounds=bounds, flag=flag, held=held, alone=alone
+        )
         with closing(step):
             return await window.run(calls)
 
@@ -264,8 +271,9 @@ class Driver:
         if spoken_to:
             self._set_mark(STOPPED, agent.id, None)
         stopped = self._workspace.repository.read_mark(STOPPED, agent.id) is not None
-        due = standing(transcript.entries()).model_is_due and not stopped
-        return replace(done, delivered=delivered, due=due)
+        now = standing(transcript.entries())
+        due = now.model_is_due and not stopped
+        return replace(done, delivered=delivered, due=due, finished=now.finished)
 
     def _mark_stopped(self, selector: str | None, agents: list[str]) -> None:
         """Mark who must not be woken by what its children send: those meant, and who waits for them."""

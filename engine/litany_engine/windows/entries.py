@@ -2,7 +2,8 @@
 
     messages/NNN-<sender>.md     a message to the agent (the user's side)
     messages/NNN-<model>.json    what the model replied: {"content": [blocks], "step": N, "usage": …}
-    messages/NNN-tool.json       a result: [{"type": "tool_result", "tool_use_id", "content", "is_error"}]
+    messages/NNN-tool.json       a result: [{"type": "tool_result", "tool_use_id", "content", "is_error"}];
+                                 the last word: {"content": [the same], "final": true}
 
 One counter numbers all of them. A provider takes a history only when every `tool_use` is answered, once,
 before anything else is said; so that is checked over the whole of it. Nothing here does I/O, and nothing is
@@ -92,6 +93,7 @@ class Entry:
         side: who speaks.
         content: the blocks of a reply or of results; the text of a message.
         step: of a reply: the number of the step that its calls leave their records in.
+        final: of a result: it is the last word, which the model need not be asked about.
     """
 
     number: int
@@ -99,6 +101,7 @@ class Entry:
     side: Side
     content: JSON
     step: int = 0
+    final: bool = False
 
     @property
     def name(self) -> str:
@@ -122,13 +125,15 @@ class Standing:
         fault: why no provider would take it and no new entry can mend it, or "".
         reply: the last reply of the model, or None.
         unanswered: the calls of that reply without a result, in the order of their emission.
-        model_is_due: the last word is not the model's, so that it is the model's turn.
+        model_is_due: the last word is neither the model's nor a final result, so that it is the model's turn.
+        finished: the last word is a final result.
     """
 
     fault: str
     reply: Entry | None
     unanswered: tuple[ToolUse, ...]
     model_is_due: bool
+    finished: bool = False
 
 
 def standing(entries: Sequence[Entry]) -> Standing:
@@ -148,8 +153,10 @@ def standing(entries: Sequence[Entry]) -> Standing:
         if entry.side is Side.ASSISTANT:
             reply = entry
             open_calls = {call.id: call for call in entry.calls()}
-    due = bool(entries) and not fault and not open_calls and entries[-1].side is not Side.ASSISTANT
-    return Standing(fault, reply, tuple(open_calls.values()), due)
+    sound = bool(entries) and not fault and not open_calls
+    finished = sound and entries[-1].final
+    due = sound and not finished and entries[-1].side is not Side.ASSISTANT
+    return Standing(fault, reply, tuple(open_calls.values()), due, finished)
 
 
 def tool_uses(content: Iterable[JSON]) -> tuple[ToolUse, ...]:
@@ -229,4 +236,5 @@ def _results(number: int, content: Any) -> Entry:
     blocks = content["content"] if isinstance(content, dict) else content
     if not isinstance(blocks, list) or not all(isinstance(block["tool_use_id"], str) for block in blocks):
         raise ValueError("it has no list of tool results")
-    return Entry(number, TOOL, Side.TOOL, blocks)
+    final = isinstance(content, dict) and content.get("final") is True
+    return Entry(number, TOOL, Side.TOOL, blocks, final=final)

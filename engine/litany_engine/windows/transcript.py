@@ -126,19 +126,21 @@ class Transcript:
         subject = f"Take a reply of {model}"
         return self._append(model, Side.ASSISTANT, content, body=body, subject=subject, step=step)
 
-    def append_result(self, result: ToolResult, how: str) -> Entry:
+    def append_result(self, result: ToolResult, how: str, *, final: bool = False) -> Entry:
         """Append the answer to one call, with all that the worktree holds.
 
         Args:
             result: the answer.
             how: how the call ended, for the history.
+            final: it is the last word: the model need not be asked about it.
 
         Raises:
             GitError: it cannot be committed.
         """
         blocks = [result.block()]
         subject = f"Answer {ascii(result.tool_use_id)[1:-1]}: {how}"
-        return self._append(TOOL, Side.TOOL, blocks, body=encode(blocks), subject=subject)
+        body = encode({"content": blocks, "final": True} if final else blocks)
+        return self._append(TOOL, Side.TOOL, blocks, body=body, subject=subject, final=final)
 
     def mend(self) -> None:
         """Clear up after a host that died: git's lock files that nobody holds, entries the worktree lacks.
@@ -169,7 +171,15 @@ class Transcript:
                     self._lay(each.name, each.read_raw())
 
     def _append(
-        self, origin: str, side: Side, content: JSON, *, body: bytes, subject: str, step: int = 0
+        self,
+        origin: str,
+        side: Side,
+        content: JSON,
+        *,
+        body: bytes,
+        subject: str,
+        step: int = 0,
+        final: bool = False,
     ) -> Entry:
         if fault := origin_fault(origin, side):
             raise TranscriptError(fault)
@@ -181,7 +191,7 @@ class Transcript:
             tip = repository.references[self._branch].peel(pygit2.Commit)
             before = self._messages(repository)
             numbers = [number_of(each.name or "") or 0 for each in before or ()]
-            entry = Entry(max(numbers, default=0) + 1, origin, side, content, step)
+            entry = Entry(max(numbers, default=0) + 1, origin, side, content, step, final)
             with self._staged() as staged:
                 top = repository.TreeBuilder(staged.tree())
                 folder = repository.TreeBuilder() if before is None else repository.TreeBuilder(before)

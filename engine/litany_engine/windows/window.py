@@ -2,9 +2,10 @@
 
 One call at a time goes through the door, and its result is committed before the next one begins, so what a
 call did to files and what the model reads of it are one commit, and what is unanswered can be read from the
-transcript after any death. A window ends in one of three ways:
+transcript after any death. A window ends in one of four ways:
 
     completed   every call has its result
+    finished    so has the only one, of a terminal tool: it is the last word, and the model is not asked again
     stopped     the call in flight was ended and answered, and each one after it was told that it was not run
     held        the operator's control wants to be asked again, or gave no verdict: nothing of that call or of
                 any after it ran, the model is told nothing, and the mark refs/litany/held/<agent> says so
@@ -18,6 +19,7 @@ Cancelling the task of a window is a stop: it returns within the cascade's time,
 from __future__ import annotations
 
 import json
+import logging
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -41,6 +43,8 @@ if TYPE_CHECKING:
     from litany_engine.windows.transcript import Transcript
     from litany_engine.workspaces.git import Repository
 
+_log = logging.getLogger("litany.window")
+
 HELD = "held"
 STOPPED = "stopped"
 """The kinds of marks: `refs/litany/<kind>/<agent>`."""
@@ -50,6 +54,7 @@ class WindowEnd(StrEnum):
     """How a window ended."""
 
     COMPLETED = "completed"
+    FINISHED = "finished"
     STOPPED = "stopped"
     HELD = "held"
 
@@ -115,8 +120,10 @@ class Window:
         bounds: Bounds,
         flag: Flag,
         held: str | None = None,
+        alone: bool = False,
     ) -> None:
         self._flag = flag
+        self._alone = alone  # the reply asked for one call
         self._agent = caller.agent
         self._door = door
         self._caller = caller
@@ -142,6 +149,7 @@ class Window:
         return Answers(tuple(self._results), end, reason, tuple(self._ends))
 
     async def _answer(self, calls: Sequence[ToolUse]) -> tuple[WindowEnd, str]:
+        final = False
         for index, call in enumerate(calls):
             if self._flag.raised:
                 return await self._settle(calls[index:])
@@ -164,8 +172,29 @@ class Window:
             self._ends.append(end)
             bounds = self._bounds
             result = answer(end, bounds.head_bytes, bounds.tail_bytes, stopped=self._flag.raised)
-            await self._commit(result, str(end.outcome))
-        return (WindowEnd.STOPPED if self._flag.raised else WindowEnd.COMPLETED), ""
+            final = self._is_final(end)
+            await self._commit(result, str(end.outcome), final=final)
+        if self._flag.raised:
+            return WindowEnd.STOPPED, ""
+        return (WindowEnd.FINISHED if final else WindowEnd.COMPLETED), ""
+
+    def _is_final(self, end: CallEnd) -> bool:
+        """Whether a call's result is the last word.
+
+        Only of a call that was alone in its reply. Beside others it finishes nothing: all are answered as
+        ever, and the model has not yet seen what they gave.
+        """
+        tool = self._caller.toolset.tools.get(end.call.name)
+        if tool is None or not tool.traits.is_terminal or end.outcome is not Outcome.COMPLETED:
+            return False
+        if not self._alone:
+            _log.info(
+                "call %s of agent %s is not alone in its reply, so its terminal tool %s finishes nothing",
+                end.call.id,
+                self._agent,
+                end.call.name,
+            )
+        return self._alone
 
     async def _settle(self, calls: Sequence[ToolUse]) -> tuple[WindowEnd, str]:
         self._flag.felled = tuple(call.id for call in calls)
@@ -174,8 +203,8 @@ class Window:
         self._lift()  # a held call among them is answered now, and nobody need be asked about it
         return WindowEnd.STOPPED, ""
 
-    async def _commit(self, result: ToolResult, how: str) -> None:
-        await trio.to_thread.run_sync(self._transcript.append_result, result, how)
+    async def _commit(self, result: ToolResult, how: str, *, final: bool = False) -> None:
+        await trio.to_thread.run_sync(partial(self._transcript.append_result, result, how, final=final))
         self._results.append(result)
 
     def _judged(self, call: ToolUse, judgement: _Judgement, verdict: Verdict) -> None:
