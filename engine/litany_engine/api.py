@@ -26,7 +26,7 @@ from litany_engine.door.holds import Holds
 from litany_engine.stopping import serve_stops
 from litany_engine.tools.python_act import PYTHON, Seat, python_tool
 from litany_engine.tools.toolset import Toolset, toolset
-from litany_engine.tools.workspace_tools import workspace_tools
+from litany_engine.tools.workspace_tools import set_states, workspace_tools
 from litany_engine.workspaces.workspace import Workspace, open_workspace_at
 from litany_runtime.outcome import STOP_RAISED
 
@@ -69,6 +69,8 @@ class OpenWorkspace:
         self._agents: dict[str, Agent] = {}
         self._tools = toolset([*workspace_tools(workspace), python_tool(self._seat, self._programs), *tools])
         self._toolsets: dict[str, Toolset] = {}
+        if config.deferred or config.suspended:
+            set_states(self._tools.registry, config, lambda agent: config.role(self.agent(agent).role).grant)
         config.rules.check(self._tools.tools.values())
         deadlines = Deadlines(config.default_deadline_s, config.maximum_deadline_s)
         consult = None

@@ -142,6 +142,16 @@ def test_a_dead_calls_refusals_tell_nothing_of_what_could_be_called(place: Place
     assert "read_file" not in end.refusal.reason
 
 
+def test_after_its_step_is_closed_a_dead_call_is_refused_all_the_same(place: Place) -> None:
+    caller = inside(place.caller(), lives=False)
+    caller.step.close()
+    end = invoke(Door(), "read_file", {"path": "x"}, caller)
+    assert (end.outcome, gate_of(end), end.record) == (Outcome.REFUSED, "authority", None)
+    living = inside(caller)
+    assert invoke(Door(), "read_file", {"path": "x"}, living).outcome is Outcome.FAULTED
+    assert place.kept.calls == []
+
+
 # -- recursion ----------------------------------------------------------------------------------------------------
 
 

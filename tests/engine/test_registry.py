@@ -14,6 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from door_kit import Place, make_place, record_of
+from litany_engine import init_workspace, open_workspace
+from litany_engine.configuration.config import parse_config
 from litany_engine.door.arguments import detach
 from litany_engine.door.calls import CallEnd, Capture, Context, Tool, ToolCall
 from litany_engine.door.door import Door
@@ -23,6 +25,8 @@ from litany_engine.tools.definitions import DefinitionError, Provenance, Traits
 from litany_engine.tools.registry import Registry, State, ToolsetError
 from litany_engine.tools.search_tools import search_tools
 from litany_engine.tools.toolset import Toolset, toolset
+from litany_engine.tools.unknown_grants import unknown_grants
+from litany_engine.workspaces.workspace import Workspace
 from litany_runtime.outcome import Outcome
 from litany_stubs.words import ToolDeclaration
 
@@ -485,3 +489,66 @@ def test_two_tools_of_one_name_are_told_with_their_places() -> None:
                 ),
             ]
         )
+
+
+# -- states that the operator gives -----------------------------------------------------------------------------
+
+
+def opened_with(tmp_path: Path, config: str) -> Any:
+    """An opened workspace, as a context manager, with two tools of a host."""
+    root = init_workspace(tmp_path / "w", agent="a").root
+    (root / "litany.toml").write_text(config)
+    return open_workspace(Workspace(root), tools=[tool("invoice_list", "Lists invoices."), tool("other")])
+
+
+def test_what_the_operator_defers_is_found_by_a_search_and_callable_from_then_on(tmp_path: Path) -> None:
+    async def main() -> list[str]:
+        async with opened_with(tmp_path, '[tools]\ndeferred = ["invoice_list", "nobody_has_it"]\n') as ws:
+            ends = [await ws.invoke("invoice_list", {})]
+            ends.append(await ws.invoke("search_tools", {"query": "invoices"}))
+            ends.append(await ws.invoke("invoice_list", {}))
+        return [each.refusal.gate if each.refusal else "" for each in ends]
+
+    assert trio.run(main) == ["availability", "", ""]
+
+
+def test_what_the_operator_suspends_no_search_finds(tmp_path: Path) -> None:
+    config = '[tools]\ndeferred = ["other"]\nsuspended = ["invoice_list"]\n'
+
+    async def main() -> tuple[Any, CallEnd]:
+        async with opened_with(tmp_path, config) as ws:
+            found = await ws.invoke("search_tools", {"query": "invoices"})
+            return found.data, await ws.invoke("invoice_list", {})
+
+    found, end = trio.run(main)
+    assert found == {"loaded": [], "found": []}
+    assert end.refusal is not None
+    assert "suspended" in end.refusal.reason
+
+
+def test_without_anything_deferred_there_is_no_search(tmp_path: Path) -> None:
+    async def main() -> CallEnd:
+        async with opened_with(tmp_path, '[tools]\nsuspended = ["other"]\n') as ws:
+            end: CallEnd = await ws.invoke("search_tools", {"query": "invoices"})
+        return end
+
+    end = trio.run(main)
+    assert end.refusal is not None
+    assert end.refusal.gate == "grant"
+
+
+def test_a_search_loads_only_what_the_agents_role_is_granted(tmp_path: Path) -> None:
+    config = '[tools]\ndeferred = ["invoice_list"]\n[roles.default]\ngrant = ["search_tools", "other"]\n'
+
+    async def main() -> Any:
+        async with opened_with(tmp_path, config) as ws:
+            return (await ws.invoke("search_tools", {"query": "invoices"})).data
+
+    assert trio.run(main) == {"loaded": [], "found": []}
+
+
+def test_a_slip_in_the_name_of_a_suspended_tool_is_told() -> None:
+    config = parse_config('[tools]\nsuspended = ["bsh"]\ndeferred = ["other"]\n', Path("/w/litany.toml"))
+    assert list(unknown_grants(config, {"bash", "other"})) == [
+        "litany.toml: [tools] suspends 'bsh', which no tool here is called (did you mean 'bash'?)"
+    ]

@@ -199,7 +199,9 @@ def warn_of_grants(workspace: Workspace, tools: Iterable[Tool] = ()) -> None:
     from litany_engine.tools.workspace_tools import workspace_tools
 
     known = {PYTHON, *(tool.declaration.name for tool in [*workspace_tools(workspace), *tools])}
-    for warning in unknown_grants(workspace.config.roles, known):
+    if workspace.config.deferred:
+        known.add("search_tools")
+    for warning in unknown_grants(workspace.config, known):
         say(warning)
 
 

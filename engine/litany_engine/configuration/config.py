@@ -101,6 +101,8 @@ class Config:
         output_head_bytes: what the model sees from the start of each stream.
         output_tail_bytes: what it sees from the end.
         descriptors: files and folders of tool descriptors, absolute.
+        deferred: names of tools that are found by a search alone.
+        suspended: names of tools that may not be called for now.
         control: the adjudicator, or None.
         rules: the operator's rules.
         budgets: what may be used in all.
@@ -118,6 +120,8 @@ class Config:
     output_head_bytes: int = 2048
     output_tail_bytes: int = 2048
     descriptors: tuple[Path, ...] = ()
+    deferred: tuple[str, ...] = ()
+    suspended: tuple[str, ...] = ()
     control: ControlConfig | None = None
     rules: Rules = field(default_factory=Rules)
     budgets: Budgets = field(default_factory=Budgets)
@@ -201,6 +205,8 @@ class _Reader:
             **{f"output_{key}_bytes": value for key, value in output.items()},
             limits=self.limits(limits),
             descriptors=tuple(self.path.parent / each for each in tools.get("descriptors", ())),
+            deferred=tools.get("deferred", ()),
+            suspended=tools.get("suspended", ()),
             control=self.control(control),
             rules=Rules(self.rules(document), unmatched),
             budgets=Budgets(**budgets),

@@ -95,6 +95,11 @@ SETTINGS: tuple[Setting, ...] = (
 
     Setting("tools", "descriptors", texts("paths"), "[]",
             "Tool descriptors, JSON files or folders of them, relative to the workspace.", '["tools"]'),
+    Setting("tools", "deferred", texts("tool names"), "[]",
+            "Tools that nobody is shown or may call until a call of search_tools, which is then there, has "
+            "found them. For agents with very many tools.", '["invoice_list"]'),
+    Setting("tools", "suspended", texts("tool names"), "[]",
+            "Tools that nobody may call for now, and no search finds.", '["deploy"]'),
 
     Setting("control", "command", argv, None,
             "A program and its arguments, asked before each permitted call: one JSON object on stdin, its "

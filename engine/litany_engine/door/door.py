@@ -35,7 +35,7 @@ from litany_engine.door.arguments import detach
 from litany_engine.door.calls import CallEnd, CallSummary, Capture, ToolCall
 from litany_engine.door.events import CallStarted, Event, Watchers
 from litany_engine.door.execution import Deadlines, Executions
-from litany_engine.door.gates import Admission, Hold, Verdict, id_form_fault
+from litany_engine.door.gates import Admission, Hold, Verdict, ended_refusal, id_form_fault
 from litany_engine.door.in_flight import Running, call_end, cut_short, faulted, told
 from litany_engine.door.judging import judge
 from litany_engine.records.records import ClaimRefused, RecordError
@@ -150,7 +150,9 @@ class Door:
         capture = Capture()
         try:
             with scope:
-                if record_fault:
+                if record_fault and parent is not None and not parent.lives:  # its step may be closed, too
+                    capture = Capture(outcome=Outcome.REFUSED, refusal=ended_refusal(parent.id))
+                elif record_fault:
                     capture = faulted(f"{record_fault}. The call was not run.")
                 else:
                     capture = await self._admit_and_run(running, id_fault, input_fault, output, judged)
@@ -348,5 +350,5 @@ def _as_refusal(verdict: Refusal | Hold, asked: Admission) -> Refusal:
         return verdict
     where = "nobody can be waited for here" if asked.inner else "it was not run"
     return Refusal(
-        "control", f"{asked.call.name!r} is held for the operator's answer, and {where}: {verdict.reason}"
+        verdict.gate, f"{asked.call.name!r} is held for the operator's answer, and {where}: {verdict.reason}"
     )

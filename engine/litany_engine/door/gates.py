@@ -41,10 +41,12 @@ class Hold:
     Attributes:
         reason: for the operator.
         coverable: an answer that the operator gave for good covers it.
+        gate: which gate holds it; set by whoever takes the call through them.
     """
 
     reason: str
     coverable: bool = False
+    gate: str = ""
 
 
 @dataclass(slots=True)
@@ -139,8 +141,13 @@ def judge_authority(asked: Admission) -> Verdict:
     parent = asked.caller.parent
     if parent is None or parent.lives:
         return None
+    return ended_refusal(parent.id)
+
+
+def ended_refusal(parent: str) -> Refusal:
+    """What a call is told that is made in the name of a call that has ended."""
     return Refusal(
-        "authority", f"call {parent.id!r} has ended, and its right to make calls with it; nothing was run."
+        "authority", f"call {parent!r} has ended, and its right to make calls with it; nothing was run."
     )
 
 

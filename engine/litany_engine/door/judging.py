@@ -8,6 +8,7 @@ own task, for as long as the operator's patience says; its program waits with it
 from __future__ import annotations
 
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import trio
@@ -53,6 +54,8 @@ async def judge(
         verdict = gate.judge(asked)
         if verdict is not None and not isinstance(verdict, Refusal | Hold):
             verdict = await verdict
+        if isinstance(verdict, Hold):
+            verdict = replace(verdict, gate=gate.name)
         if isinstance(verdict, Hold) and holds is not None:
             question = _question(asked, running, gate.name, verdict, parks=parks)
             answer = _earlier_answer(holds, question, verdict)

@@ -1,4 +1,4 @@
-"""Names in grants that no tool has: nearly always slips, and silent ones, for such a name grants nothing."""
+"""Names of tools in `litany.toml` that no tool has: nearly always slips, and silent ones: they do nothing."""
 
 from __future__ import annotations
 
@@ -7,22 +7,23 @@ from typing import TYPE_CHECKING
 from litany_engine.near import near
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Collection, Iterator
 
-    from litany_engine.configuration.config import Role
+    from litany_engine.configuration.config import Config
 
 
-def unknown_grants(roles: Mapping[str, Role], known: Collection[str]) -> Iterator[str]:
-    """Say of each name in a grant that no tool has it.
+def unknown_grants(config: Config, known: Collection[str]) -> Iterator[str]:
+    """Say of each name in a grant, or in a list of deferred or suspended tools, that no tool has it.
 
     Not an error: a host may bring the tool along, and `litany run --tools` does.
 
     Args:
-        roles: the roles of a workspace.
+        config: the configuration of a workspace.
         known: the names of the tools there are.
     """
-    for role, settings in roles.items():
-        for name in settings.grant or ():
+    lists = [(f"[roles.{role}] grants", settings.grant or ()) for role, settings in config.roles.items()]
+    lists += [("[tools] defers", config.deferred), ("[tools] suspends", config.suspended)]
+    for where, names in lists:
+        for name in names:
             if name not in known:
-                guess = near(name, known)
-                yield f"litany.toml: [roles.{role}] grants {name!r}, which no tool here is called{guess}"
+                yield f"litany.toml: {where} {name!r}, which no tool here is called{near(name, known)}"

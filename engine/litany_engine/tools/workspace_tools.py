@@ -1,11 +1,19 @@
-"""The tools of a workspace: the built-in ones, and those its operator declared by descriptors."""
+"""The tools of a workspace: the built-in ones, those its operator declared by descriptors, and their states.
+
+States come from `litany.toml`, so that every process of a workspace has the same: what an operator suspends,
+no `litany invoke` can call either. A name that no tool of a process has is passed over: a host may bring it.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from litany_engine.configuration.config import Config
     from litany_engine.door.calls import Tool
+    from litany_engine.tools.registry import Registry
     from litany_engine.workspaces.workspace import Workspace
 
 
@@ -23,3 +31,22 @@ def workspace_tools(workspace: Workspace) -> list[Tool]:
 
         tools += load_external_tools(workspace.config.descriptors)
     return tools
+
+
+def set_states(registry: Registry, config: Config, grant: Callable[[str], Iterable[str] | None]) -> None:
+    """Put the tools of a registry into the states that the operator gave them.
+
+    Args:
+        registry: the tools of this process.
+        config: what the operator decided.
+        grant: the names that an agent is granted, for the search among what is deferred.
+    """
+    from litany_engine.tools.registry import State  # noqa: PLC0415  most workspaces have no states
+
+    if config.deferred:
+        from litany_engine.tools.search_tools import DECLARATION, search_tools  # noqa: PLC0415
+
+        if DECLARATION.name not in registry.tools:
+            registry.register(search_tools(registry, grant))
+    for state, names in ((State.DEFERRED, config.deferred), (State.SUSPENDED, config.suspended)):
+        registry.set_state(state, *(name for name in names if name in registry.tools))
