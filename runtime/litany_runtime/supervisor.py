@@ -55,7 +55,6 @@ _DRAIN_S = 0.5
 """How long a dead child's pipes are read; they end with it unless something else holds them."""
 
 _PIPE_BYTES = 64 * 1024
-_SOCKET_BYTES = 64 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,7 +278,6 @@ class _Run:
         self._output = output
         self._kept = {"stdout": Kept(limits.output_bytes), "stderr": Kept(limits.output_bytes)}
         self._drained = {"stdout": trio.Event(), "stderr": trio.Event()}
-        self._sending = trio.Lock()
         self._calls = 0
         self._pending = 0
         self._sent_bytes = 0
@@ -350,18 +348,13 @@ class _Run:
         self._supervisor.attend(self._drain, "stderr", child.stderr)
         program = self._program
         run = wire.Run(program.source, compile_stubs(program.stubs), program.filename)
-        with contextlib.suppress(trio.BrokenResourceError):
-            await self._send(child, wire.encode(run, wire.max_frame_from_host(self._limits)))
+        await child.link.send(wire.encode(run, wire.max_frame_from_host(self._limits)))
         await self._listen(child, calls)
 
     async def _listen(self, child: Child, calls: trio.Nursery | None) -> None:
         """Take what the child says until it has said its last; without `calls`, refuse its calls."""
         while self._last is None and not self._breach:
-            try:
-                data = await child.stream.receive_some(_SOCKET_BYTES)
-            except trio.BrokenResourceError:
-                return
-            if not data:
+            if not (data := await child.link.receive()):
                 return
             try:
                 for message in child.decoder.feed(data):
@@ -421,15 +414,7 @@ class _Run:
             frame = wire.encode(_answer(seq, undelivered), wire.FRAME_OVERHEAD_BYTES)
         self._sent_bytes += len(frame)
         self._pending -= 1
-        with contextlib.suppress(trio.BrokenResourceError, trio.ClosedResourceError):
-            await self._send(child, frame)
-
-    async def _send(self, child: Child, frame: bytes) -> None:
-        # Shielded: half a frame would make nonsense of the next. A child that does not read is killed in
-        # bounded time by `_see_end`, which ends this with an error.
-        with trio.CancelScope(shield=True):
-            async with self._sending:
-                await child.stream.send_all(frame)
+        await child.link.send(frame)  # to a child that does not read, until `_see_end` has killed it
 
     async def _drain(self, name: str, pipe: trio.lowlevel.FdStream) -> None:
         """Take a stream to its end, never waiting for anybody."""

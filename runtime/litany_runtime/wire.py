@@ -23,12 +23,12 @@ from __future__ import annotations
 import math
 import struct
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import msgpack
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from litany_runtime.limits import Limits
     from litany_stubs.words import JSON
@@ -171,17 +171,57 @@ Message = Warm | Run | Call | Answer | Refused | Ended
 FROM_HOST: Mapping[int, type[Message]] = {each.TAG: each for each in (Run, Answer)}
 FROM_CHILD: Mapping[int, type[Message]] = {each.TAG: each for each in (Warm, Call, Refused, Ended)}
 
-# What each field must be, by the annotation's text: annotations are strings here, and the set is small.
-_FIELD_TYPES: Mapping[str, type] = {
-    "int": int,
-    "str": str,
-    "bytes": bytes,
-    "bool": bool,
-    "list[str]": list,
-    "dict[str, JSON]": dict,
+
+class _Field(NamedTuple):
+    """What a field of a message must be: of this very type, if any, and whatever the check says besides."""
+
+    name: str
+    kind: type | None
+    check: Callable[[Any, int], str]
+
+
+def _is_value(value: JSON, size: int) -> str:
+    try:
+        check_value(value, size)
+    except LocalError as error:
+        return str(error)
+    return ""
+
+
+def _is_list_of_text(value: list[object], _size: int) -> str:
+    return "" if all(type(each) is str for each in value) else "holds what is not text"
+
+
+def _is_name(value: str, _size: int) -> str:
+    # A character takes four bytes at most: short names need not be encoded to be measured.
+    if len(value) * 4 > MAX_NAME_BYTES and len(value.encode("utf-8", "surrogatepass")) > MAX_NAME_BYTES:
+        return f"has over {MAX_NAME_BYTES} bytes"
+    return ""
+
+
+def _is_anything(_value: object, _size: int) -> str:
+    return ""
+
+
+# By the annotation's text: annotations are strings here, and the set is small.
+_KINDS: Mapping[str, tuple[type | None, Callable[[Any, int], str]]] = {
+    "int": (int, _is_anything),
+    "str": (str, _is_anything),
+    "bytes": (bytes, _is_anything),
+    "bool": (bool, _is_anything),
+    "list[str]": (list, _is_list_of_text),
+    "dict[str, JSON]": (dict, _is_value),
+    "JSON": (None, _is_value),
 }
-_SHAPES: Mapping[type, tuple[tuple[str, str], ...]] = {
-    each: tuple((field.name, str(field.type)) for field in fields(each))
+
+
+def _field(message: type[Message], name: str, annotation: str) -> _Field:
+    kind, check = _KINDS[annotation]
+    return _Field(name, kind, _is_name if message is Call and name == "name" else check)
+
+
+_SHAPES: Mapping[type, tuple[_Field, ...]] = {
+    each: tuple(_field(each, field.name, str(field.type)) for field in fields(each))
     for each in (*FROM_HOST.values(), *FROM_CHILD.values())
 }
 
@@ -197,8 +237,8 @@ def encode(message: Message, max_frame_bytes: int) -> bytes:
         LocalError: a value outside JSON's domain (its path says where), or a frame over the limit.
     """
     if isinstance(message, Call):
-        if len(message.name.encode("utf-8", "surrogatepass")) > MAX_NAME_BYTES:
-            raise LocalError(f"a tool's name of over {MAX_NAME_BYTES} bytes", path="")
+        if fault := _is_name(message.name, 0):
+            raise LocalError(f"the tool's name {fault}", path="")
         check_value(message.input, max_frame_bytes)
     elif isinstance(message, Answer):
         check_value(message.data, max_frame_bytes)
@@ -212,7 +252,7 @@ def encode(message: Message, max_frame_bytes: int) -> bytes:
 
 
 def _values(message: Message) -> list[Any]:
-    return [getattr(message, name) for name, _ in _SHAPES[type(message)]]
+    return [getattr(message, field.name) for field in _SHAPES[type(message)]]
 
 
 def check_value(value: JSON, max_items: int) -> None:
@@ -332,25 +372,14 @@ def _decode(body: memoryview, accepts: Mapping[int, type[Message]]) -> Message:
     shape = _SHAPES[kind]
     if len(items) != len(shape) + 1:
         raise RemoteError(f"{kind.__name__} has {len(items) - 1} fields, {len(shape)} expected")
-    for (name, annotation), value in zip(shape, items[1:], strict=True):
-        _check_field(kind.__name__, name, annotation, value, len(body))
+    for field, value in zip(shape, items[1:], strict=True):
+        if field.kind is not None and type(value) is not field.kind:
+            raise RemoteError(
+                f"{kind.__name__}.{field.name} is {type(value).__name__}, not {field.kind.__name__}"
+            )
+        if fault := field.check(value, len(body)):
+            raise RemoteError(f"{kind.__name__}.{field.name} {fault}")
     return kind(*items[1:])
-
-
-def _check_field(message: str, name: str, annotation: str, value: object, size: int) -> None:
-    if annotation == "JSON" or annotation.startswith("dict["):
-        try:
-            check_value(value, size)
-        except LocalError as error:
-            raise RemoteError(f"{message}.{name} {error}") from None
-    if annotation == "JSON":
-        return
-    if type(value) is not _FIELD_TYPES[annotation]:
-        raise RemoteError(f"{message}.{name} is {type(value).__name__}, not {annotation}")
-    if annotation == "list[str]" and not all(type(each) is str for each in value):  # type: ignore[attr-defined]
-        raise RemoteError(f"{message}.{name} holds what is not text")
-    if name == "name" and len(str(value).encode("utf-8", "surrogatepass")) > MAX_NAME_BYTES:
-        raise RemoteError(f"a tool's name of over {MAX_NAME_BYTES} bytes")
 
 
 def _refuse_extension(code: int, _data: bytes) -> object:

@@ -60,7 +60,7 @@ def run_hostile(folder: Path, source: str, **options: object) -> tuple[ProgramEn
             FRAME + "send([3, 1, 'echo', {'a': b'x'}])",
             "bytes is not a JSON value",
         ),
-        ("a long name", FRAME + "send([3, 1, 'x' * 2000, {}])", "name of over"),
+        ("a long name", FRAME + "send([3, 1, 'x' * 2000, {}])", "name has over"),
     ],
 )
 def test_what_breaks_the_wire_ends_that_program_and_nothing_else(
