@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import trio
 
-from litany_engine.configuration.units import DURATION_SHAPE, UnitError, parse_duration
+from litany_engine.configuration.units import seconds as to_seconds
 from litany_engine.door.callers import Caller, Parent
 from litany_engine.door.calls import Capture
 from litany_engine.door.dead_holds import refuse_dead_holds
@@ -151,7 +151,7 @@ class OpenWorkspace:
             RecordError: no step can be opened for it.
         """
         who = self.agent(agent)
-        seconds = _seconds(deadline)  # before there is a step, which a mistake in it would leave empty
+        seconds = math.inf if deadline is None else to_seconds(deadline)  # before there is a step, which a mistake in it would leave empty
         step = self.workspace.records.open_step(who.id)
         with closing(step):
             return await self._door.invoke(
@@ -230,7 +230,8 @@ class OpenWorkspace:
             model: the model's id, for the transcript.
 
         Returns:
-            The results for the model, and whether the window was completed, stopped or is held.
+            The results for the model, and whether the window was completed, finished (its one call has the
+            last word, and the model is not asked again), stopped or is held.
 
         Raises:
             WorkspaceError: there is no such agent.
@@ -328,20 +329,6 @@ class OpenWorkspace:
         async with open_supervisor(setup) as supervisor:
             task_status.started(supervisor)
             await trio.sleep_forever()
-
-
-def _seconds(deadline: float | str | None) -> float:
-    """How long a call may take by its issuer's word.
-
-    Raises:
-        UnitError: that is no duration.
-    """
-    if deadline is None:
-        return math.inf
-    seconds = parse_duration(deadline) if isinstance(deadline, str) else deadline
-    if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not seconds > 0:
-        raise UnitError(f"{deadline!r} is no time to run; give seconds above zero, or {DURATION_SHAPE}")
-    return seconds
 
 
 @asynccontextmanager
