@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import trio
 
-from litany_engine.configuration.units import seconds as to_seconds
+from litany_engine.configuration.units import time_to_run
 from litany_engine.door.callers import Caller, Parent
 from litany_engine.door.calls import Capture
 from litany_engine.door.dead_holds import refuse_dead_holds
@@ -151,7 +151,8 @@ class OpenWorkspace:
             RecordError: no step can be opened for it.
         """
         who = self.agent(agent)
-        seconds = math.inf if deadline is None else to_seconds(deadline)  # before there is a step, which a mistake in it would leave empty
+        # Before there is a step, which a mistake in it would leave empty.
+        seconds = math.inf if deadline is None else time_to_run(deadline)
         step = self.workspace.records.open_step(who.id)
         with closing(step):
             return await self._door.invoke(

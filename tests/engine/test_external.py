@@ -10,9 +10,12 @@ from typing import Any
 import pytest
 import trio
 
-from litany_engine.door.calls import Capture, Tool, ToolCall
+from door_kit import make_place
+from litany_engine.door.calls import CallEnd, Capture, Tool, ToolCall
+from litany_engine.door.door import Door
 from litany_engine.tools.environment import tool_environment
 from litany_engine.tools.external import DescriptorError, load_external_tool, load_external_tools
+from litany_engine.tools.toolset import toolset
 from litany_runtime.outcome import Outcome
 from tool_kit import AGENT, context_in, processes_with, run_tool, unique_sleep, wait_until, worktree_in
 
@@ -307,3 +310,27 @@ def test_a_descriptor_says_what_gates_and_the_schedule_go_by(tmp_path: Path) -> 
         (tmp_path / "t.json").write_text(json.dumps({**descriptor, **wrong}))
         with pytest.raises(DescriptorError, match=r"t\.json: .*(lime|fly|magic)"):
             load_external_tool(tmp_path / "t.json")
+
+
+def test_a_failure_that_may_not_happen_again_is_tried_again_as_often_as_the_descriptor_says(
+    tmp_path: Path,
+) -> None:
+    place = make_place(tmp_path)
+    place.toolset = toolset([load(tmp_path, "echo x >> tries; exit 75", max_retries=1)])
+
+    async def main() -> CallEnd:
+        return await Door().invoke("it", {}, place.caller())
+
+    end = trio.run(main)
+    assert (end.outcome, end.exit_code) == (Outcome.FAILED, 75)
+    assert (tmp_path / "tries").read_text() == "x\nx\n"
+
+
+def test_any_other_failure_is_not_tried_again(tmp_path: Path) -> None:
+    assert not call(tmp_path, "exit 74").retryable
+    assert call(tmp_path, "exit 75").retryable
+
+
+def test_a_descriptor_that_wants_too_many_tries_makes_no_tool(tmp_path: Path) -> None:
+    with pytest.raises(DescriptorError, match="max_retries"):
+        load(tmp_path, "exit 0", max_retries=11)

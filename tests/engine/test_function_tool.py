@@ -21,10 +21,14 @@ import trio
 from hypothesis import given
 from hypothesis import strategies as st
 
-from litany_engine.door.calls import Capture, Tool, ToolCall
+from door_kit import make_place, record_of
+from litany_engine.door.calls import CallEnd, Capture, Context, Tool, ToolCall
+from litany_engine.door.door import Door
 from litany_engine.tools.definitions import Traits
 from litany_engine.tools.function_tool import ToolContext, ToolDefinitionError, tool
+from litany_engine.tools.toolset import toolset
 from litany_runtime.outcome import Outcome
+from litany_stubs.words import ToolDeclaration
 from tool_kit import AGENT, context_in, run_tool
 
 
@@ -564,3 +568,84 @@ def test_a_function_tool_says_what_the_schedule_goes_by() -> None:
 
     assert not f.traits.is_concurrency_safe({})
     assert g.traits.is_concurrency_safe({})
+
+
+def test_data_that_breaks_its_output_schema_is_a_recorded_fault_of_the_tool(tmp_path: Path) -> None:
+    @tool
+    def count(what: str) -> dict[str, int]:
+        """Counts."""
+        return {"good": {"n": 1}, "bad": {"n": "one"}}.get(what)  # type: ignore[return-value]
+
+    place = make_place(tmp_path)
+    place.toolset = toolset([count])
+
+    async def main() -> list[CallEnd]:
+        return [
+            await Door().invoke("count", {"what": each}, place.caller()) for each in ("good", "bad", "no")
+        ]
+
+    good, bad, none = trio.run(main)
+    assert (good.outcome, good.data) == (Outcome.COMPLETED, {"n": 1})
+    assert (bad.outcome, bad.exit_code, bad.data) == (Outcome.FAULTED, 125, None)
+    assert "$['n']" in bad.reason
+    assert f"{__file__}:" in bad.reason  # where its author finds it
+    assert bad.stdout == b'{"n": "one"}'
+    assert record_of(bad.record)["reason"] == bad.reason
+    assert none.outcome is Outcome.COMPLETED  # no data is none to judge
+
+
+def test_a_failing_capture_promises_no_data_and_a_schema_that_is_none_is_told(tmp_path: Path) -> None:
+    async def execute(call: ToolCall, context: Context) -> Capture:
+        return Capture(exit_code=call.input["code"], data="x")
+
+    place = make_place(tmp_path)
+    place.toolset = toolset([Tool(ToolDeclaration("t", output_schema={"type": "nonsense"}), execute)])
+
+    async def main() -> list[CallEnd]:
+        return [await Door().invoke("t", {"code": code}, place.caller()) for code in (0, 3)]
+
+    broken, failed = trio.run(main)
+    assert (broken.outcome, "the schema itself is none" in broken.reason) == (Outcome.FAULTED, True)
+    assert (failed.outcome, failed.data) == (Outcome.FAILED, "x")
+
+
+def test_a_replaced_tool_is_held_to_its_own_promise(tmp_path: Path) -> None:
+    async def execute(call: ToolCall, context: Context) -> Capture:
+        return Capture(data="x")
+
+    def promising(kind: str) -> Tool:
+        return Tool(ToolDeclaration("t", output_schema={"type": kind}), execute)
+
+    place = make_place(tmp_path)
+    place.toolset = toolset([promising("string")])
+
+    async def main() -> list[Outcome]:
+        first = await Door().invoke("t", {}, place.caller())
+        place.toolset.registry.replace(promising("integer"))
+        return [first.outcome, (await Door().invoke("t", {}, place.caller())).outcome]
+
+    assert trio.run(main) == [Outcome.COMPLETED, Outcome.FAULTED]
+
+
+@pytest.mark.parametrize("timeout", [10, "10s"])
+def test_a_tools_own_timeout_is_the_deadline_of_its_calls(tmp_path: Path, timeout: Any) -> None:
+    @tool(timeout=timeout)
+    async def wait() -> None:
+        await trio.sleep_forever()
+
+    place = make_place(tmp_path)
+    place.toolset = toolset([wait])
+
+    async def main() -> tuple[Outcome, float]:
+        end = await Door().invoke("wait", {}, place.caller())
+        return end.outcome, trio.current_time()
+
+    clock = trio.testing.MockClock(autojump_threshold=0.01)
+    outcome, at = trio.run(main, clock=clock)
+    assert (outcome, at) == (Outcome.TIMED_OUT, 10)
+
+
+@pytest.mark.parametrize("timeout", [0, -1, "soon", True])
+def test_a_timeout_that_is_none_is_refused_when_the_tool_is_made(timeout: Any) -> None:
+    with pytest.raises(ToolDefinitionError, match="timeout"):
+        tool(timeout=timeout)(generator_free)

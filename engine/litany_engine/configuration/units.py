@@ -63,6 +63,21 @@ def parse_deadline(text: object) -> float:
     return seconds
 
 
+def time_to_run(given: object) -> float:
+    """How long something may take, as a host says it.
+
+    Args:
+        given: seconds above zero, or a duration with its unit.
+
+    Raises:
+        UnitError: it is neither.
+    """
+    seconds = parse_duration(given) if isinstance(given, str) else given
+    if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not seconds > 0:
+        raise UnitError(f"{given!r} is no time to run; give seconds above zero, or {DURATION_SHAPE}")
+    return seconds
+
+
 def parse_size(text: object) -> int:
     """Read a size.
 

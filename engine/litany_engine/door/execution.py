@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import trio
 
+from litany_engine.door.answers import keeps_promise
 from litany_engine.door.calls import Capture, Context
 from litany_engine.door.in_flight import cut_short, faulted, told
 from litany_engine.door.schedule import Schedule, Slots
@@ -154,7 +155,7 @@ class Executions:
             return faulted(f"tool {name!r} failed inside litany: {told(error)}")
         if not isinstance(capture, Capture):
             return faulted(f"tool {name!r} returned {type(capture).__name__}, not a Capture: mend the tool")
-        return cut_short(running, capture) if _was_cut_short(capture) else capture
+        return cut_short(running, capture) if _was_cut_short(capture) else keeps_promise(prepared, capture)
 
     def _schedule(self, parent: Parent, agent: str) -> Schedule:
         """The order of a call's inner calls. Those that a program makes share the slots of its agent."""

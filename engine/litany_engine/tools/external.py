@@ -11,7 +11,8 @@
     }
 
 The contract: the input, one JSON object, on stdin; output on stdout, diagnostics on stderr; exit code 0 is
-success; the working directory is the agent's; LITANY_CONV_REPO, LITANY_CONV_BRANCH and LITANY_TOOL_ID say
+success, 75 (EX_TEMPFAIL) a failure that may not happen again, which `max_retries` lets litany try
+again; the working directory is the agent's; LITANY_CONV_REPO, LITANY_CONV_BRANCH and LITANY_TOOL_ID say
 who calls. With an `output_schema` stdout is JSON, and is the call's structured data.
 """
 
@@ -22,16 +23,16 @@ import os
 import shutil
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 
 from litany_engine.configuration.regular_file import FileFault, read_regular
 from litany_engine.configuration.setting_values import duration
 from litany_engine.configuration.units import UnitError
+from litany_engine.door.answers import AnswerCheck, AnswerSchemaError
 from litany_engine.door.arguments import ArgumentCheck, SchemaError
 from litany_engine.door.calls import Capture, Context, Executor, Tool, ToolCall
-from litany_engine.door.nullable import accept_null
 from litany_engine.tools.definitions import Traits
 from litany_engine.tools.tool_name import check_tool_name
 from litany_engine.tools.tool_process import run_tool_process
@@ -70,11 +71,12 @@ class _Descriptor(msgspec.Struct, forbid_unknown_fields=True):
     destructive: bool = False
     concurrency_safe: bool = True
     barrier: bool = False
+    max_retries: int = 0
 
 
 _TRAITS = (
     *("model_schema", "hint", "command_argument", "path_argument", "escape_argument", "category"),
-    *("terminal", "read_only", "destructive", "concurrency_safe", "barrier"),
+    *("terminal", "read_only", "destructive", "concurrency_safe", "barrier", "max_retries"),
 )
 """Fields of a descriptor that a tool's traits take as they are."""
 
@@ -197,6 +199,8 @@ def _executor(name: str, argv: list[str], passed: tuple[str, ...], check: _Outpu
     async def execute(call: ToolCall, context: Context) -> Capture:
         given = json.dumps(call.input, ensure_ascii=False).encode()
         capture = await run_tool_process(argv, context, stdin=given, passed=passed)
+        if capture.exit_code == os.EX_TEMPFAIL and capture.outcome is None:
+            return replace(capture, retryable=True)
         if check is None or capture.outcome is not None or capture.exit_code != 0:
             return capture
         try:
@@ -217,14 +221,10 @@ class _OutputCheck:
     """Reads a tool's stdout as the JSON that its output schema promises."""
 
     def __init__(self, schema: dict[str, JSON]) -> None:
-        import jsonschema_rs  # noqa: PLC0415 - most tools have no output schema
-
         try:
-            self._validator: Any = jsonschema_rs.validator_for(
-                accept_null(schema), retriever=_refuse_to_fetch
-            )
-        except (ValueError, jsonschema_rs.ReferencingError) as error:
-            raise SchemaError(f"field 'output_schema': {str(error).splitlines()[0]}") from error
+            self._check = AnswerCheck(schema)
+        except AnswerSchemaError as error:
+            raise SchemaError(f"field 'output_schema': {error}") from error
 
     def read(self, stdout: bytes) -> JSON:
         """The value on stdout.
@@ -236,11 +236,6 @@ class _OutputCheck:
             value = to_json_value(msgspec.json.decode(stdout), "$")
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise ValueError(f"stdout is not JSON ({error})") from error
-        for fault in self._validator.iter_errors(value):
-            place = "".join(f"[{each!r}]" for each in fault.instance_path)
-            raise ValueError(f"${place}: {fault.message}")
+        if fault := self._check.fault(value):
+            raise ValueError(fault)
         return value
-
-
-def _refuse_to_fetch(uri: str) -> NoReturn:
-    raise ValueError(f"a schema may not refer to another document ({uri}); put the definition under $defs")

@@ -28,6 +28,7 @@ from typing import Any, overload
 import msgspec
 import trio
 
+from litany_engine.configuration.units import UnitError, time_to_run
 from litany_engine.door.calls import Capture, Context, Executor, Tool, ToolCall
 from litany_engine.tools.definitions import Traits
 from litany_engine.tools.function_schema import Signature, ToolDefinitionError, as_json, read_signature
@@ -94,7 +95,11 @@ class FunctionTool(Tool):
 def tool(function: Callable[..., Any], /) -> FunctionTool: ...
 @overload
 def tool(
-    *, name: str | None = None, description: str | None = None, traits: Traits | None = None
+    *,
+    name: str | None = None,
+    description: str | None = None,
+    timeout: float | str | None = None,
+    traits: Traits | None = None,
 ) -> Callable[[Callable[..., Any]], FunctionTool]: ...
 def tool(
     function: Callable[..., Any] | None = None,
@@ -102,6 +107,7 @@ def tool(
     *,
     name: str | None = None,
     description: str | None = None,
+    timeout: float | str | None = None,
     traits: Traits | None = None,
 ) -> FunctionTool | Callable[[Callable[..., Any]], FunctionTool]:
     """Make a tool of a function, sync (it runs in a worker thread) or async (it runs under trio).
@@ -123,18 +129,23 @@ def tool(
         function: the function, when used without brackets.
         name: the tool's name, when it is not the function's.
         description: what the model reads, instead of the docstring's text.
+        timeout: the most that one call may take, in seconds or as `"30s"`; other bounds still hold.
         traits: what the tool says of itself besides: whether it may run beside other calls, what it needs.
 
     Raises:
         ToolDefinitionError: the function cannot be a tool; what to change.
     """
     if function is None:
-        return lambda each: _define(each, name, description, traits)
-    return _define(function, name, description, traits)
+        return lambda each: _define(each, name, description, timeout, traits)
+    return _define(function, name, description, timeout, traits)
 
 
 def _define(
-    function: Callable[..., Any], name: str | None, description: str | None, traits: Traits | None
+    function: Callable[..., Any],
+    name: str | None,
+    description: str | None,
+    timeout: float | str | None,
+    traits: Traits | None,
 ) -> FunctionTool:
     if isinstance(function, (Tool, type)) or not callable(function):
         raise ToolDefinitionError(f"@tool needs a function, not {function!r}")
@@ -144,6 +155,10 @@ def _define(
         raise ToolDefinitionError(f"{error}; give another with @tool(name=…)") from None
     if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
         raise ToolDefinitionError(f"tool {name!r} is a generator, but a call has one answer: return a list")
+    try:
+        timeout_s = None if timeout is None else time_to_run(timeout)
+    except UnitError as error:
+        raise ToolDefinitionError(f"tool {name!r}: timeout: {error}") from None
     signature = read_signature(function, name, ToolContext)
     declaration = ToolDeclaration(
         name=name,
@@ -154,6 +169,7 @@ def _define(
     return FunctionTool(
         declaration,
         _executor(function, name, signature),
+        deadline_s=None if timeout_s is None else lambda _: timeout_s,
         traits=traits or Traits(),
         place=_place(function),
         function=function,
@@ -173,11 +189,13 @@ def _executor(function: Callable[..., Any], name: str, signature: Signature) -> 
             arguments = signature.arguments(call.input)
         except (msgspec.ValidationError, RecursionError) as error:
             return Capture.failed(f"{name}: {error}")
-        own = _tool_context(context)
+        own = tool_context(context)
         if signature.context_parameter is not None:
             arguments[signature.context_parameter] = own
         try:
-            returned = await (function(**arguments) if is_async else _in_thread(function, arguments, own))
+            returned = await (
+                function(**arguments) if is_async else in_thread(lambda: function(**arguments), own)
+            )
         except BaseException as error:  # whatever it raises is its own failure
             if _is_cancellation(error):
                 raise
@@ -195,18 +213,18 @@ def _is_cancellation(error: BaseException) -> bool:
     return isinstance(error, trio.Cancelled)
 
 
-async def _in_thread(function: Callable[..., Any], arguments: dict[str, Any], context: ToolContext) -> Any:
+async def in_thread(work: Callable[[], Any], context: ToolContext) -> Any:
+    """Do something in a worker thread, which is left to itself when the call is stopped."""
     # A limiter for each call: an abandoned thread keeps its place in a shared one for as long as it runs,
     # and a few dozen of them would stop every sync tool. How many calls run at once is the door's to say.
     try:
-        return await trio.to_thread.run_sync(
-            lambda: function(**arguments), abandon_on_cancel=True, limiter=trio.CapacityLimiter(1)
-        )
+        return await trio.to_thread.run_sync(work, abandon_on_cancel=True, limiter=trio.CapacityLimiter(1))
     finally:
         context._ended.set()  # noqa: SLF001 - the flag is this module's to raise
 
 
-def _tool_context(context: Context) -> ToolContext:
+def tool_context(context: Context) -> ToolContext:
+    """What a function is told of its call."""
     left = context.deadline - trio.current_time()
     return ToolContext(
         agent=context.agent,

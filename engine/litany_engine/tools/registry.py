@@ -17,6 +17,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from litany_engine.door.answers import AnswerCheck
 from litany_engine.door.arguments import ArgumentCheck
 from litany_engine.door.calls import Tool
 from litany_engine.tools.tool_name import check_tool_name
@@ -65,6 +66,7 @@ class Registry:
         self._tools: dict[str, Tool] = {}
         self._states: dict[str, State] = {}
         self._checks: dict[str, ArgumentCheck] = {}
+        self._answer_checks: dict[str, AnswerCheck] = {}
         self.tools: Mapping[str, Tool] = MappingProxyType(self._tools)
         self.version = 0
         for tool in tools:
@@ -109,6 +111,7 @@ class Registry:
     def unregister(self, name: str) -> bool:
         """Remove a tool; whether there was one."""
         self._checks.pop(name, None)
+        self._answer_checks.pop(name, None)
         self._states.pop(name, None)
         self.version += 1
         return self._tools.pop(name, None) is not None
@@ -141,6 +144,19 @@ class Registry:
             found = ArgumentCheck(tool.declaration)
             if self._tools.get(name) is tool:
                 self._checks[name] = found
+        return found
+
+    def answer_check(self, tool: Tool) -> AnswerCheck:
+        """The compiled check of a tool's structured answers, of one that has an output schema.
+
+        Raises:
+            AnswerSchemaError: that is none.
+        """
+        name, schema = tool.declaration.name, tool.declaration.output_schema
+        assert schema is not None
+        found = self._answer_checks.get(name)
+        if found is None or found.schema is not schema:
+            found = self._answer_checks[name] = AnswerCheck(schema)
         return found
 
     def search(self, query: str, *, active: bool = False) -> list[tuple[Tool, int]]:
