@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +20,13 @@ from hypothesis import strategies as st
 from door_kit import Place, make_place, record_of
 from litany_engine.configuration.config import ConfigError, parse_config
 from litany_engine.door.budget_limits import Budgets
-from litany_engine.door.budgets import Accounts, Ledger, LedgerError
+from litany_engine.door.budgets import Accounts
+from litany_engine.door.callers import Parent
 from litany_engine.door.calls import CallEnd, Capture, Context, Tool, ToolCall
 from litany_engine.door.door import Door
 from litany_engine.door.gates import Hold
+from litany_engine.door.ledger import Ledger, LedgerError
+from litany_engine.door.pending import Pending
 from litany_engine.tools.definitions import Traits
 from litany_engine.tools.toolset import toolset
 from litany_runtime.outcome import Outcome
@@ -102,10 +106,6 @@ def test_a_tree_shares_what_its_agents_use_and_a_stranger_does_not(place: Place)
 
 def test_the_calls_of_one_program_are_counted_refused_ones_too(place: Place) -> None:
     async def main() -> list[CallEnd]:
-        from dataclasses import replace
-
-        from litany_engine.door.callers import Parent
-
         caller = replace(place.caller(), parent=Parent("T"))
         door = door_of(place, program_calls=3)
         names = ["read_file", "nothing", "read_file", "read_file"]
@@ -150,6 +150,74 @@ def test_pending_calls_are_bounded_and_come_free_when_they_end(place: Place) -> 
         return found
 
     assert trio.run(main) == ["budget", ""]
+
+
+def test_calls_in_flight_elsewhere_count_too_and_a_death_frees_their_places(tmp_path: Path) -> None:
+    code = (
+        "import sys, time; from pathlib import Path; from litany_engine.door.pending import Pending\n"
+        "one = Pending(Path(sys.argv[1])); print(one.take(2), flush=True); time.sleep(600)"
+    )
+    path = tmp_path / "budgets/agent/a.pending"
+    here = Pending(path)
+    with subprocess.Popen([sys.executable, "-c", code, str(path)], stdout=subprocess.PIPE) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == b"0\n"
+        assert (here.take(2), here.take(2)) == (1, None)
+        os.kill(other.pid, signal.SIGKILL)
+    assert here.take(2) == 0
+    here.leave(1)
+    assert Pending(path).take(2) == 1  # two doors of one process bound each other, too
+
+
+def test_what_the_processes_of_one_call_use_together_is_bounded(place: Place) -> None:
+    """Each door here is what a `litany invoke` in a tool's process is: it knows nothing of the others."""
+    caller = place.caller()  # all in one step
+    limits = {"program_pending": 1, "program_bytes_in": 30, "program_bytes_out": 30}
+
+    def inside(**limits: int) -> str:
+        async def main() -> str:
+            of_its_own = replace(caller, parent=Parent("T"))
+            return refused_by(await door_of(place, **limits).invoke("read_file", {"path": "x"}, of_its_own))
+
+        return trio.run(main)
+
+    async def while_one_waits() -> str:
+        door = door_of(place, **limits)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(door.invoke, "wait", {}, replace(caller, parent=Parent("T")))
+            await trio.testing.wait_all_tasks_blocked()
+            other = replace(caller, parent=Parent("T"))
+            end = await door_of(place, **limits).invoke("read_file", {"path": "x"}, other)
+            await door.stop()
+        return refused_by(end)
+
+    assert trio.run(while_one_waits) == "budget"
+    assert inside(**limits) == ""
+    assert inside(program_bytes_out=12) == "budget"  # "content of x" has 12
+    assert inside(**limits) == ""
+    assert inside(program_bytes_in=37) == "budget"  # {"path":"x"} has 12, twice, and {} has 2
+    assert not (place.root / "budgets").exists()
+
+
+def test_a_refused_call_gives_its_place_among_those_in_flight_back(place: Place) -> None:
+    calls(place, door_of(place, agent_pending=1, tree_calls=0), 3)
+    assert refused_by(calls(place, door_of(place, agent_pending=1), 1)[0]) == ""
+
+
+def test_a_call_that_is_tried_again_is_one_call_in_flight(place: Place) -> None:
+    tries = []
+
+    async def execute(call: ToolCall, context: Context) -> Capture:
+        tries.append(call)
+        return Capture(exit_code=1, retryable=len(tries) < 3)
+
+    place.toolset = toolset([Tool(ToolDeclaration("t"), execute, traits=Traits(max_retries=5))])
+
+    async def main() -> CallEnd:
+        return await door_of(place, agent_pending=1).invoke("t", {}, place.caller())
+
+    trio.run(main, clock=trio.testing.MockClock(autojump_threshold=0.01))
+    assert len(tries) == 3
 
 
 def test_each_try_of_a_call_is_paid_for(place: Place) -> None:
@@ -247,7 +315,7 @@ def test_nobody_looks_at_a_ledger_while_another_makes_up_its_mind(tmp_path: Path
 def test_a_long_ledger_is_shortened_and_others_find_the_new_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import litany_engine.door.budgets as module
+    import litany_engine.door.ledger as module
 
     monkeypatch.setattr(module, "MAX_LEDGER_BYTES", 200)
     one, other = Ledger(tmp_path / "l"), Ledger(tmp_path / "l")

@@ -15,7 +15,7 @@ class Budgets:
         program_bytes_in: encoded size of their inputs together.
         program_bytes_out: size of their results together.
         agent_calls: calls of one agent that reached their tool, outer and inner, for good.
-        agent_pending: calls of one agent in flight at once in this process.
+        agent_pending: calls of one agent in flight at once, in all processes.
         agent_bytes_in: encoded size of their inputs together.
         agent_bytes_out: size of their results together.
         tree_calls: the same of an agent and its descendants.

@@ -1,172 +1,67 @@
 """Budgets: what was used is written down before the call runs, and is never given back.
 
-A ledger is one file for each agent, and one for each tree of agents, under `budgets/` in the workspace:
+What an agent, a tree of agents and a program used is in a ledger each (`ledger.py`). Those of a call are
+locked together while it is decided whether each has enough left, so processes of one workspace cannot both
+take the last call. A kill between the line and the call leaves a call that is paid for and did not run; the reverse
+cannot be.
 
-    c <bytes in> <call id>      a call, before it runs
-    o <bytes out> <call id>     what it gave, before its answer is given
-    s <calls> <bytes in> <bytes out>     all that came before, when the file has been shortened
-
-Lines are appended with one write each, so whatever kills this process leaves whole lines; the lock of the
-file is held between looking and writing, so processes of one workspace cannot both take the last call. What
-another process appended is read before each look. A kill between the line and the call leaves a call that is
-paid for and did not run; the reverse cannot be.
-
-What one program used is kept where its calls are: its count is the index of its last call, which the name of
-that call's record holds. How many calls are pending is a fact of living processes: each counts its own.
+How many calls one program has made needs no ledger: it is the index of its last call, which the name of that
+call's record holds. How many calls are in flight is a fact of living processes: `pending.py`.
 """
 
 from __future__ import annotations
 
-import fcntl
-import os
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import msgspec
 
+from litany_engine.door.ledger import Ledger
+from litany_engine.door.pending import Pending
 from litany_engine.records.ids import inner_index
-from litany_engine.records.record_files import RecordError
 from litany_stubs.words import Refusal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from litany_engine.door.budget_limits import Budgets
-    from litany_engine.door.callers import Caller, Parent
+    from litany_engine.door.callers import Caller
     from litany_engine.door.calls import ToolCall
 
 FOLDER = "budgets"
 """Under the workspace's root."""
 
-MAX_LEDGER_BYTES = 1024 * 1024
-"""A longer ledger is replaced by its sum."""
-
 _UNIT = {"calls": "calls", "bytes_in": "bytes of input", "bytes_out": "bytes of results"}
 
 
-class LedgerError(RecordError):
-    """A ledger cannot be read or written: nothing runs until it is mended."""
-
-
-class Ledger:
-    """What one agent or tree has used, on disk.
+@dataclass(frozen=True, slots=True)
+class Account:
+    """A program's, an agent's or a tree's use.
 
     Attributes:
-        calls: calls reserved.
-        bytes_in: of their inputs.
-        bytes_out: of their results.
+        scope: which of the three.
+        whose: its id.
+        ledger: what was used in all.
+        pending: what is in flight now.
     """
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.calls = self.bytes_in = self.bytes_out = 0
-        self._fd = -1
-        self._read_to = 0
-
-    def close(self) -> None:
-        """Let go of the file."""
-        if self._fd >= 0:
-            os.close(self._fd)
-            self._fd = -1
-
-    @contextmanager
-    def locked(self) -> Iterator[None]:
-        """Hold the ledger, up to date, alone.
-
-        Raises:
-            LedgerError: it cannot be read.
-        """
-        try:
-            self._take()
-            try:
-                self._read_on()
-                yield
-            finally:
-                if self._fd >= 0:
-                    fcntl.flock(self._fd, fcntl.LOCK_UN)
-        except OSError as error:
-            raise LedgerError(f"the budget's ledger {self.path}: {error.strerror}") from error
-
-    def add(self, kind: str, amount: int, call_id: str) -> None:
-        """Write one line down; only within `locked`."""
-        line = f"{kind} {amount} {call_id}\n".encode()
-        if os.write(self._fd, line) != len(line):
-            raise LedgerError(f"the budget's ledger {self.path}: the disk took half a line; cut it away")
-        self._read_to += len(line)
-        self._count(kind, amount)
-        if self._read_to > MAX_LEDGER_BYTES:
-            self._shorten()
-
-    def _take(self) -> None:
-        """Open the file that has the name now, and lock it."""
-        while True:
-            if self._fd < 0:
-                self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-                self._fd = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
-                self._read_to = self.calls = self.bytes_in = self.bytes_out = 0
-            fcntl.flock(self._fd, fcntl.LOCK_EX)
-            if os.fstat(self._fd).st_nlink:
-                return
-            self.close()  # another process has shortened it: this is the old one
-
-    def _read_on(self) -> None:
-        size = os.fstat(self._fd).st_size
-        if size == self._read_to:
-            return
-        text = os.pread(self._fd, max(size - self._read_to, 0), self._read_to)
-        try:
-            if size < self._read_to or not text.endswith(b"\n"):
-                raise ValueError("it ends in half a line")  # noqa: TRY301 - one message for all damage
-            for line in text.decode().splitlines():
-                kind, *rest = line.split(" ")
-                if kind == "s":
-                    self.calls, self.bytes_in, self.bytes_out = map(int, rest)
-                else:
-                    amount, _ = rest
-                    self._count(kind, int(amount))
-        except ValueError as error:
-            self.close()
-            raise LedgerError(
-                f"the budget's ledger {self.path} is damaged ({error}); nothing runs on a budget that cannot "
-                "be read: mend the file, or remove it to begin anew"
-            ) from error
-        self._read_to = size
-
-    def _count(self, kind: str, amount: int) -> None:
-        if amount < 0 or kind not in {"c", "o"}:
-            raise ValueError(f"{kind!r} {amount} is no entry")
-        if kind == "c":
-            self.calls += 1
-            self.bytes_in += amount
-        else:
-            self.bytes_out += amount
-
-    def _shorten(self) -> None:
-        temporary = self.path.with_name(f".{self.path.name}")
-        temporary.write_text(f"s {self.calls} {self.bytes_in} {self.bytes_out}\n")
-        temporary.chmod(0o600)
-        temporary.replace(self.path)  # others find their file without a name, and open this one
-
-
-@dataclass(slots=True)
-class _Account:
-    """An agent's or a tree's use, as this process sees it."""
 
     scope: str
     whose: str
     ledger: Ledger
-    pending: int = 0
+    pending: Pending
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Reservation:
-    """What a call holds of the budgets, from before it runs until its answer is given."""
+    """What a call holds of the budgets, from before it runs until its answer is given.
 
-    accounts: tuple[_Account, ...]
-    parent: Parent | None
+    Attributes:
+        call_id: the call's id.
+        held: each account that it was paid from, with its place among those in flight, if these are bounded.
+    """
+
     call_id: str
+    held: tuple[tuple[Account, int | None], ...]
 
 
 class Accounts:
@@ -180,12 +75,19 @@ class Accounts:
     def __init__(self, root: Path, budgets: Budgets) -> None:
         self._root = root
         self._budgets = budgets
-        self._accounts: dict[tuple[str, str], _Account] = {}
+        self._accounts: dict[tuple[str, str], Account] = {}
         self._roots: dict[str, str] = {}
         self._weighs = any(budgets.of(scope)[2] is not None for scope in ("program", "agent", "tree"))
+        # How many calls a program has made is in their ids, so by itself that limit needs no ledger.
+        self._program_pays = any(limit is not None for limit in budgets.of("program")[1:])
 
-    def reserve(self, call: ToolCall, caller: Caller) -> Refusal | Reservation:
+    def reserve(self, call: ToolCall, caller: Caller, *, again: bool = False) -> Refusal | Reservation:
         """Pay for a call before it runs.
+
+        Args:
+            call: the call.
+            caller: who makes it.
+            again: it is in flight already, and is to be tried once more.
 
         Returns:
             What is held, or which budget has not enough left; then nothing was taken.
@@ -194,59 +96,46 @@ class Accounts:
             LedgerError: a ledger cannot be read or written.
         """
         weight = len(msgspec.json.encode(call.input)) if self._weighs else 0
-        parent = caller.parent
-        if parent is not None and (refusal := self._of_program(call, parent, weight)):
-            return refusal
-        accounts = self._of(caller.agent)
-        if refusal := self._reserve(accounts, call.id, weight):
-            return refusal
-        for each in accounts:
-            each.pending += 1
-        if parent is not None:
-            parent.pending += 1
-            parent.bytes_in += weight
-        return Reservation(accounts, parent, call.id)
+        parent, limit = caller.parent, self._budgets.program_calls
+        if parent is not None and limit is not None:
+            index = inner_index(parent.id, call.id) or 0
+            if index > limit:
+                return _spent("program_calls", limit, f"this is call {index} of {parent.id!r}")
+        held: list[tuple[Account, int | None]] = []
+        refusal = self._reserve(self._of(caller), call.id, weight, held, bounded=not again)
+        return refusal or Reservation(call.id, tuple(held))
 
-    def settle(self, held: Reservation, size: int) -> None:
+    def settle(self, reservation: Reservation, size: int) -> None:
         """Write down what a call gives, before it is given.
 
         Raises:
             LedgerError: a ledger cannot be written.
         """
-        for each in held.accounts:
-            each.pending -= 1
-        if held.parent is not None:
-            held.parent.pending -= 1
-            held.parent.bytes_out += size
-        for each in held.accounts:
-            if size and self._budgets.of(each.scope)[3] is not None:
-                with each.ledger.locked():
-                    each.ledger.add("o", size, held.call_id)
+        for account, place in reservation.held:
+            if place is not None:
+                account.pending.leave(place)
+        for account, _ in reservation.held:
+            if size and self._budgets.of(account.scope)[3] is not None:
+                with account.ledger.locked():
+                    account.ledger.add("o", size, reservation.call_id)
 
-    def _of_program(self, call: ToolCall, parent: Parent, weight: int) -> Refusal | None:
-        calls, pending, inward, outward = self._budgets.of("program")
-        index = inner_index(parent.id, call.id) or 0
-        if calls is not None and index > calls:
-            return _spent("program_calls", calls, f"this is call {index} of {parent.id!r}")
-        if pending is not None and parent.pending >= pending:
-            return _busy("program_pending", pending)
-        if inward is not None and parent.bytes_in + weight > inward:
-            return _spent("program_bytes_in", inward, f"{parent.bytes_in} are used, this input has {weight}")
-        if outward is not None and parent.bytes_out >= outward:
-            return _spent("program_bytes_out", outward, f"{parent.bytes_out} are used")
-        return None
-
-    def _of(self, agent: str) -> tuple[_Account, ...]:
-        """The accounts of an agent that are limited: its own, and its tree's."""
+    def _of(self, caller: Caller) -> tuple[Account, ...]:
+        """The accounts that a call is paid from, of those that are limited."""
         found = []
         for scope in ("agent", "tree"):
             if any(limit is not None for limit in self._budgets.of(scope)):
-                whose = agent if scope == "agent" else self._tree(agent)
+                whose = caller.agent if scope == "agent" else self._tree(caller.agent)
                 account = self._accounts.get((scope, whose))
                 if account is None:
-                    path = self._root / FOLDER / scope / f"{whose}.ledger"
-                    account = self._accounts[scope, whose] = _Account(scope, whose, Ledger(path))
+                    account = self._accounts[scope, whose] = _account(
+                        scope, whose, self._root / FOLDER / scope / whose
+                    )
                 found.append(account)
+        parent = caller.parent
+        if parent is not None and self._program_pays:
+            if parent.account is None:
+                parent.account = _account("program", parent.id, caller.step.tools / parent.id / "budget")
+            found.append(parent.account)
         return tuple(found)
 
     def _tree(self, agent: str) -> str:
@@ -260,31 +149,54 @@ class Accounts:
             self._roots[agent] = found
         return found
 
-    def _reserve(self, accounts: tuple[_Account, ...], call_id: str, weight: int) -> Refusal | None:
+    def _reserve(
+        self,
+        accounts: tuple[Account, ...],
+        call_id: str,
+        weight: int,
+        held: list[tuple[Account, int | None]],
+        *,
+        bounded: bool,
+    ) -> Refusal | None:
+        """Look at all accounts under their locks, and write to them only when each has enough left."""
         if not accounts:
             return None
-        first, *others = accounts
-        with first.ledger.locked():
-            if refusal := self._look(first, weight):
+        account, *others = accounts
+        with account.ledger.locked():
+            if refusal := self._look(account, weight):
                 return refusal
-            refusal = self._reserve(tuple(others), call_id, weight)
-            if refusal is None:
-                first.ledger.add("c", weight, call_id)
+            limit, place = self._budgets.of(account.scope)[1], None
+            if limit is not None and bounded:
+                place = account.pending.take(limit)
+                if place is None:
+                    return _busy(f"{account.scope}_pending", limit)
+            try:
+                refusal = self._reserve(tuple(others), call_id, weight, held, bounded=bounded)
+                if refusal is None:
+                    account.ledger.add("c", weight, call_id)
+                    held.append((account, place))
+                    place = None
+            finally:
+                if place is not None:
+                    account.pending.leave(place)
             return refusal
 
-    def _look(self, account: _Account, weight: int) -> Refusal | None:
-        calls, pending, inward, outward = self._budgets.of(account.scope)
+    def _look(self, account: Account, weight: int) -> Refusal | None:
+        calls, _, inward, outward = self._budgets.of(account.scope)
         ledger, scope = account.ledger, account.scope
-        if calls is not None and ledger.calls >= calls:
+        if scope != "program" and calls is not None and ledger.calls >= calls:
             return _spent(f"{scope}_calls", calls, f"{account.whose} has used {ledger.calls}")
-        if pending is not None and account.pending >= pending:
-            return _busy(f"{scope}_pending", pending)
         if inward is not None and ledger.bytes_in + weight > inward:
             used = f"{account.whose} has used {ledger.bytes_in}, this input has {weight}"
             return _spent(f"{scope}_bytes_in", inward, used)
         if outward is not None and ledger.bytes_out >= outward:
             return _spent(f"{scope}_bytes_out", outward, f"{account.whose} has used {ledger.bytes_out}")
         return None
+
+
+def _account(scope: str, whose: str, stem: Path) -> Account:
+    ledger, pending = (stem.with_name(f"{stem.name}.{kind}") for kind in ("ledger", "pending"))
+    return Account(scope, whose, Ledger(ledger), Pending(pending))
 
 
 def _spent(name: str, limit: int, used: str) -> Refusal:

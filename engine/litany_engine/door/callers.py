@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from litany_engine.door.budgets import Account
     from litany_engine.door.calls import CallSummary
     from litany_engine.door.schedule import Schedule
     from litany_engine.records.records import Step
@@ -29,9 +30,7 @@ class Parent:
         deadline: its deadline on trio's clock, as far as no clock below says otherwise.
         lives: False from its end on; then nothing may be done in its name.
         calls: its ended inner calls.
-        pending: of its inner calls, those in flight.
-        bytes_in: of the inputs of its inner calls; kept when a budget asks for it.
-        bytes_out: of their results; likewise.
+        account: what its inner calls use of the budgets of a program; made when one asks for it.
         refused: its inner calls that were refused.
         unrecorded: of those, the ones beyond what is recorded of them.
         schedule: the order in which its inner calls run; made with the first.
@@ -43,9 +42,7 @@ class Parent:
     deadline: float = math.inf
     lives: bool = True
     calls: list[CallSummary] = field(default_factory=list)
-    pending: int = 0
-    bytes_in: int = 0
-    bytes_out: int = 0
+    account: Account | None = None
     refused: int = 0
     unrecorded: int = 0
     schedule: Schedule | None = None

@@ -139,7 +139,7 @@ class Executions:
             except trio.Cancelled:
                 return cut_short(running, capture)
             if asked.reserve is not None:
-                paid = asked.reserve(prepared.call, asked.caller)
+                paid = asked.reserve(prepared.call, asked.caller, again=True)
                 if isinstance(paid, Refusal):
                     break
                 running.reservations.append(paid)

@@ -60,7 +60,7 @@ class Admission:
         input_fault: where its input is not JSON's, or "".
         rules: the operator's rules.
         consult: asks the operator's control; None when there is none.
-        reserve: takes what the call costs from the budgets; None when there are none.
+        reserve: takes what the call costs from the budgets (`Accounts.reserve`); None when there are none.
         prepared: the call, decoded; made by the schema gate, for those after it.
         reservation: what the budget gate has taken.
     """
@@ -71,7 +71,7 @@ class Admission:
     input_fault: str = ""
     rules: Rules | None = None
     consult: Callable[[ToolCall, Caller], Awaitable[Verdict]] | None = None
-    reserve: Callable[[ToolCall, Caller], Refusal | Reservation] | None = None
+    reserve: Callable[..., Refusal | Reservation] | None = None
     prepared: Prepared | None = None
     reservation: Reservation | None = None
 
