@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import queue
 import threading
+from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -21,13 +22,16 @@ import trio
 
 from litany_engine.api import OpenWorkspace
 from litany_engine.api import open_workspace as open_workspace_in_trio
+from litany_engine.tools.function_tool import in_thread, tool_context
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+    from collections.abc import Awaitable, Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from litany_engine.door.calls import CallEnd, Tool
+    from litany_engine.door.calls import CallEnd, Capture, Context, Tool, ToolCall
+    from litany_engine.door.events import Event
     from litany_engine.door.screens import Screen
+    from litany_engine.tools.function_tool import ToolContext
     from litany_engine.windows.driver import Advance
     from litany_engine.windows.window import Answers
     from litany_engine.workspaces.workspace import Workspace
@@ -35,6 +39,10 @@ if TYPE_CHECKING:
     from litany_stubs.words import JSON
 
 T = TypeVar("T")
+
+Router = Callable[["ToolCall", "ToolContext"], "Capture | None"]
+"""Answers a call in the place of its tool; None leaves it to the tool. Called in a worker thread for each call,
+so it looks at `context.stopped()` where it waits."""
 
 
 class BlockingWorkspace:
@@ -64,10 +72,21 @@ class BlockingWorkspace:
         )
 
     def invoke(
-        self, name: str, arguments: JSON, *, agent: str | None = None, deadline: float | str | None = None
+        self,
+        name: str,
+        arguments: JSON,
+        *,
+        agent: str | None = None,
+        deadline: float | str | None = None,
+        on_output: Callable[[str, bytes], None] | None = None,
+        call_id: str | None = None,
     ) -> CallEnd:
-        """Make one call as an agent; see `OpenWorkspace.invoke`."""
-        return self._wait(lambda: self._opened.invoke(name, arguments, agent=agent, deadline=deadline))
+        """Make one call as an agent; see `OpenWorkspace.invoke`. `on_output` is called in trio's thread."""
+        return self._wait(
+            lambda: self._opened.invoke(
+                name, arguments, agent=agent, deadline=deadline, on_output=on_output, call_id=call_id
+            )
+        )
 
     def window(self, agent: str | None, content: JSON, *, model: str = "model") -> Answers:
         """Answer the calls of a model's reply; see `OpenWorkspace.window`."""
@@ -80,6 +99,15 @@ class BlockingWorkspace:
     def stop(self, selector: str | None = None) -> tuple[str, ...]:
         """Stop what runs, from any thread; see `OpenWorkspace.stop`."""
         return self._wait(lambda: self._opened.stop(selector))
+
+    def watch(self, watcher: Callable[[Event], None]) -> Callable[[], None]:
+        """Tell `watcher` of every call, in trio's thread, where it must not wait; returns what ends it."""
+
+        async def begin() -> Callable[[], None]:
+            return self._opened.watch(watcher)
+
+        leave = self._wait(begin)
+        return lambda: self._in_trio(leave)
 
     def _wait(self, work: Callable[[], Awaitable[T]]) -> T:
         answer: Future[T] = Future()
@@ -107,17 +135,28 @@ def open_workspace(
     tools: Iterable[Tool] = (),
     limits: Limits | None = None,
     screens: Sequence[Screen] = (),
+    router: Router | None = None,
 ) -> Iterator[BlockingWorkspace]:
     """Open a workspace for as long as the block lasts; at its end, what still runs is stopped.
 
-    Args and errors are those of `litany_engine.api.open_workspace`.
+    Args and errors are those of `litany_engine.api.open_workspace`, but for the router, which is a function
+    that need not be async.
     """
     opened: queue.SimpleQueue[BlockingWorkspace | BaseException] = queue.SimpleQueue()
     leave = trio.Event()
 
     async def serve() -> None:
+        async def route(call: ToolCall, context: Context) -> Capture:
+            assert router is not None
+            answer = router
+            own = tool_context(context)
+            capture: Capture | None = await in_thread(lambda: answer(call, own), own)
+            return await ws.perform(call, context) if capture is None else capture
+
         async with (
-            open_workspace_in_trio(path, tools=tools, limits=limits, screens=screens) as ws,
+            open_workspace_in_trio(
+                path, tools=tools, limits=limits, screens=screens, router=None if router is None else route
+            ) as ws,
             trio.open_nursery() as jobs,
         ):
             opened.put(BlockingWorkspace(ws, jobs, trio.lowlevel.current_trio_token()))

@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from litany_engine import ToolContext, init_workspace, open_workspace, open_workspace_blocking, tool
+from litany_engine import Capture, ToolContext, init_workspace, open_workspace, open_workspace_blocking, tool
+from litany_engine.door.calls import CallEnd, ToolCall
+from litany_engine.door.events import Event
 from litany_engine.tools.toolset import ToolsetError
 from litany_engine.workspaces.workspace import WorkspaceError
 from litany_runtime.outcome import Outcome
@@ -117,3 +119,43 @@ def test_a_host_under_asyncio_is_told_which_form_is_for_it(place: Path) -> None:
             return (await asyncio.to_thread(ws.invoke, "bash", {"command": "echo here"})).stdout.decode()
 
     assert asyncio.run(blocking()) == "here\n"
+
+
+def test_a_router_of_a_host_without_trio_answers_every_call_and_may_leave_one_to_its_tool(
+    place: Path,
+) -> None:
+    asked: list[tuple[str, str]] = []
+
+    def route(call: ToolCall, context: ToolContext) -> Capture | None:
+        asked.append((call.name, context.call_id))
+        return None if call.name == "python" else Capture(stdout=b"routed")
+
+    program = "import litany_tools\nprint(litany_tools.double(number=2).stdout)"
+    with open_workspace_blocking(place, tools=[double], router=route) as ws:
+        assert ws.python(program).stdout == b"routed\n"
+        assert ws.invoke("nothing", {}).outcome is Outcome.REFUSED  # the gates come first
+    assert asked == [("python", "call_1"), ("double", "call_1-1")]
+
+
+def test_a_router_that_fails_is_a_fault_of_the_call_and_one_that_hangs_is_left_behind(place: Path) -> None:
+    def route(call: ToolCall, context: ToolContext) -> Capture | None:
+        if call.input == {"number": 1}:
+            raise ValueError("no line")
+        while not context.stopped():
+            threading.Event().wait(0.01)
+        return None
+
+    with open_workspace_blocking(place, tools=[double], router=route) as ws:
+        failed = ws.invoke("double", {"number": 1})
+        assert (failed.outcome, "no line" in failed.reason) == (Outcome.FAULTED, True)
+        assert ws.invoke("double", {"number": 2}, deadline=0.1).outcome is Outcome.TIMED_OUT
+
+
+def test_a_watcher_is_told_of_every_call_until_it_leaves(place: Path) -> None:
+    seen: list[Event] = []
+    with open_workspace_blocking(place, tools=[double]) as ws:
+        leave = ws.watch(seen.append)
+        ws.invoke("double", {"number": 1}, call_id="one")
+        leave()
+        ws.invoke("double", {"number": 1}, call_id="two")
+    assert [each.call.id for each in seen if isinstance(each, CallEnd)] == ["one"]
