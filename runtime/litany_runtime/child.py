@@ -158,7 +158,7 @@ class _Program:
         self._stdout = stdout
         self._stderr = stderr
         self._out_of_memory = False
-        self._reserve: bytearray | None = bytearray(_RESERVE_BYTES)  # never written: it costs no page
+        self._reserve: bytes | None = bytes(_RESERVE_BYTES)  # zeros that nobody looks at: they cost no page
 
     def live(self, nature: Nature, worktree: str | None, files: FilePolicy) -> int:
         """Compile, run, end; the exit code."""
