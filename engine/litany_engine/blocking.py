@@ -41,8 +41,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 Router = Callable[["ToolCall", "ToolContext"], "Capture | None"]
-"""Answers a call in the place of its tool; None leaves it to the tool. Called in a worker thread for each call,
-so it looks at `context.stopped()` where it waits."""
+"""Answers a call in the place of its tool; None leaves it to the tool. It is called in a worker thread, so
+whoever waits there looks at `context.stopped()`."""
 
 
 class BlockingWorkspace:

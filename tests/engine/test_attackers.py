@@ -136,6 +136,35 @@ def test_after_a_call_has_ended_nothing_is_done_in_its_name_however_it_ended(pla
     assert place.kept.calls == []
 
 
+@pytest.mark.parametrize("how", ["return", "raise"])
+def test_calls_that_a_call_leaves_in_flight_end_recorded_before_it_does(place: Place, how: str) -> None:
+    async def main() -> list[tuple[str, str, str]]:
+        async with trio.open_nursery() as elsewhere:
+
+            async def leave(call: ToolCall, context: Context) -> Capture:
+                assert context.invoke is not None
+                for name in ("wait", "wait_politely"):
+                    elsewhere.start_soon(context.invoke, name, {})
+                await trio.testing.wait_all_tasks_blocked()
+                if how == "raise":
+                    raise ValueError
+                return Capture()
+
+            place.toolset = toolset([*place.toolset.tools.values(), Tool(ToolDeclaration("leave"), leave)])
+            door, ends = Door(), []
+            door.watch(lambda event: ends.append(event) if isinstance(event, CallEnd) else None)
+            await door.invoke("leave", {}, place.caller(), call_id="T")
+            assert door.running() == ()
+        return [(each.call.id, str(each.outcome), each.reason) for each in ends]
+
+    *inner, outer = trio.run(main)
+    why = "call 'T', which made it, ended first"
+    assert sorted(inner) == [("T-1", "stopped", why), ("T-2", "stopped", why)]
+    assert outer[0] == "T"
+    records = (record_of(place.root / f"steps/a/001/tools/T-{k}") for k in (1, 2))
+    assert sorted(each["stdout"] for each in records) == ["", "so far"]
+
+
 def test_a_dead_calls_refusals_tell_nothing_of_what_could_be_called(place: Place) -> None:
     end = invoke(Door(), "nothing", {}, inside(place.caller(), lives=False))
     assert end.refusal is not None

@@ -2,8 +2,8 @@
 
 What an agent, a tree of agents and a program used is in a ledger each (`ledger.py`). Those of a call are
 locked together while it is decided whether each has enough left, so processes of one workspace cannot both
-take the last call. A kill between the line and the call leaves a call that is paid for and did not run; the reverse
-cannot be.
+take the last call. A kill between the line and the call leaves a call that is paid for and did not run; the
+reverse cannot be.
 
 How many calls one program has made needs no ledger: it is the index of its last call, which the name of that
 call's record holds. How many calls are in flight is a fact of living processes: `pending.py`.

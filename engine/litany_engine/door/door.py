@@ -237,14 +237,28 @@ class Door:
             judged(verdict)
         if verdict is not None:
             return Capture(outcome=Outcome.REFUSED, refusal=_as_refusal(verdict, asked))
-        return await self._executions.run(
-            asked,
-            running,
-            arrived,
-            invoke=lambda name, arguments: self.invoke(name, arguments, running.inner_caller()),
-            report=lambda message, fraction=None: self._report(running, message, fraction),
-            output=output,
-        )
+        try:
+            return await self._executions.run(
+                asked,
+                running,
+                arrived,
+                invoke=lambda name, arguments: self.invoke(name, arguments, running.inner_caller()),
+                report=lambda message, fraction=None: self._report(running, message, fraction),
+                output=output,
+            )
+        finally:
+            if running.may_have_inner:
+                await self._end_inner(running)
+
+    async def _end_inner(self, running: Running) -> None:
+        """End what a call has left in flight in other tasks than its own: calls end before who made them."""
+        left = [each for each in self._running if each.caller.parent is running.as_parent]
+        endings = [each.ending() for each in left]
+        for each in left:
+            each.scope.cancel()
+        with trio.CancelScope(shield=True):  # bounded by the cascades of those calls
+            for ending in endings:
+                await ending.wait()
 
     def _report(self, running: Running, message: object, fraction: object) -> None:
         if running in self._running:  # what comes after the end is nobody's progress

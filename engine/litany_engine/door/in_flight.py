@@ -79,6 +79,11 @@ class Running:
             self._inner_caller = replace(self.caller, parent=self.as_parent)
         return self._inner_caller
 
+    @property
+    def may_have_inner(self) -> bool:
+        """Whether a call could have been made in its name."""
+        return self._inner_caller is not None
+
     def ending(self) -> trio.Event:
         """What is set once its end is recorded; ask while it runs: most calls are waited for by nobody."""
         if self._ended is None:
