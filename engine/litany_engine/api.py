@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from contextlib import asynccontextmanager, closing
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,7 @@ from litany_engine.door.calls import Capture
 from litany_engine.door.dead_holds import refuse_dead_holds
 from litany_engine.door.door import Deadlines, Door
 from litany_engine.door.holds import Holds
+from litany_engine.interrupts import uninterrupted
 from litany_engine.stopping import serve_stops
 from litany_engine.tools.python_act import PYTHON, Seat, python_tool
 from litany_engine.tools.toolset import Toolset, toolset
@@ -155,7 +157,8 @@ class OpenWorkspace:
         seconds = math.inf if deadline is None else time_to_run(deadline)
         step = self.workspace.records.open_step(who.id)
         with closing(step):
-            return await self._door.invoke(
+            invoke = partial(
+                self._door.invoke,
                 name,
                 arguments,
                 self._caller(who, step),
@@ -164,6 +167,7 @@ class OpenWorkspace:
                 deadline=trio.current_time() + seconds,
                 output=on_output,
             )
+            return await uninterrupted(invoke)
 
     async def invoke_inside(
         self, agent: str | None, parent: str, name: str, arguments: JSON, *, call_id: str | None = None
@@ -367,13 +371,13 @@ async def open_workspace(
     workspace = path if isinstance(path, Workspace) else open_workspace_at(Path(path))
     refuse_dead_holds(workspace.root)
     opened = OpenWorkspace(workspace, tools, limits, screens, router)
-    raised: Exception | None = None
+    raised: BaseException | None = None
     async with trio.open_nursery() as services:
         opened._services = services  # noqa: SLF001  one idea, a class and the function that makes it
         try:
             await services.start(serve_stops, workspace.root, opened.stop)
             yield opened
-        except Exception as error:  # noqa: BLE001  raised again below, outside the nursery that would wrap it
+        except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001  raised below, out of the wrapping nursery
             raised = error
         services.cancel_scope.cancel()
     if raised is not None:

@@ -14,11 +14,13 @@ from __future__ import annotations
 import json
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import trio
 
 from litany_engine.door.arguments import detach
+from litany_engine.interrupts import uninterrupted
 from litany_engine.records.dead_records import complete_dead_records
 from litany_engine.records.ids import agent_id_fault
 from litany_engine.records.recorded import load_call
@@ -119,6 +121,9 @@ class Driver:
             GitError: the repository cannot be read or written.
             RecordError: no step can be opened.
         """
+        return await uninterrupted(partial(self._window, agent, content, model))
+
+    async def _window(self, agent: Agent, content: JSON, model: str) -> Answers:
         content, fault = detach(content)
         if fault := fault or reply_fault(content) or origin_fault(model, Side.ASSISTANT):
             raise TranscriptError(f"this reply cannot be taken: {fault}")
@@ -149,6 +154,9 @@ class Driver:
             GitError: the repository cannot be read or written.
             RecordError: a record cannot be completed.
         """
+        return await uninterrupted(partial(self._advance, agent))
+
+    async def _advance(self, agent: Agent) -> Advance:
         workspace = self._workspace
         with self._driving(agent) as flag:
             transcript = self._transcript(agent)
