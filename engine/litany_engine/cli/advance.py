@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 from litany_engine.cli.common import (
     FAULTED,
+    STOPPED,
     add_json,
     add_tools,
     add_workspace,
     given_tools,
     refuse_inside_a_call,
     say,
+    stop_on_signals,
     the_workspace,
 )
 
@@ -52,7 +54,8 @@ def main(args: argparse.Namespace) -> int:
     tools = given_tools(args)
     agents = [args.agent] if args.agent else workspace.agents()
     failed = False
-    for done, fault in _run(workspace, agents, tools):
+    advanced, stopped = _run(workspace, agents, tools)
+    for done, fault in advanced:
         if fault:
             failed = True
             say(fault)
@@ -60,10 +63,13 @@ def main(args: argparse.Namespace) -> int:
             print(json.dumps(_as_json(done)))
         else:
             print(plain_lines(_as_text(done)))
+    if stopped:
+        say("stopped; what was not said above is as it was")
+        return STOPPED
     return FAULTED if failed else 0
 
 
-def _run(workspace: Workspace, agents: list[str], tools: list[Tool]) -> list[tuple[Any, str]]:
+def _run(workspace: Workspace, agents: list[str], tools: list[Tool]) -> tuple[list[tuple[Any, str]], bool]:
     import trio
 
     from litany_engine.cli.streams import stdout_of_tools
@@ -72,7 +78,11 @@ def _run(workspace: Workspace, agents: list[str], tools: list[Tool]) -> list[tup
         return trio.run(_advance, workspace, agents, tools)
 
 
-async def _advance(workspace: Workspace, agents: list[str], tools: list[Tool]) -> list[tuple[Any, str]]:
+async def _advance(
+    workspace: Workspace, agents: list[str], tools: list[Tool]
+) -> tuple[list[tuple[Any, str]], bool]:
+    import trio
+
     from litany_engine.api import open_workspace
     from litany_engine.records.records import RecordError
     from litany_engine.windows.entries import TranscriptError
@@ -80,13 +90,24 @@ async def _advance(workspace: Workspace, agents: list[str], tools: list[Tool]) -
     from litany_engine.workspaces.git import GitError
 
     done: list[tuple[Any, str]] = []
-    async with open_workspace(workspace, tools=tools) as ws:
+    stopped = False
+    async with open_workspace(workspace, tools=tools) as ws, trio.open_nursery() as nursery:
+
+        async def stop() -> None:
+            nonlocal stopped
+            stopped = True
+            await ws.stop()
+
+        await nursery.start(stop_on_signals, stop)
         for agent in agents:
+            if stopped:
+                break
             try:
                 done.append((await ws.advance(agent), ""))
             except (LockHeld, TranscriptError, GitError, RecordError) as error:
                 done.append((None, str(error)))  # one agent's trouble is not another's
-    return done
+        nursery.cancel_scope.cancel()
+    return done, stopped
 
 
 def _as_json(done: Advance) -> dict[str, Any]:

@@ -15,11 +15,10 @@ from litany_runtime.outcome import EXIT_CODES, Outcome
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Iterable
+    from collections.abc import Awaitable, Callable, Iterable
 
     import trio
 
-    from litany_engine.api import OpenWorkspace
     from litany_engine.door.calls import Tool
     from litany_engine.tools.toolset import Toolset
     from litany_engine.workspaces.workspace import Workspace
@@ -28,6 +27,7 @@ T = TypeVar("T")
 
 FAULTED = EXIT_CODES[Outcome.FAULTED]
 REFUSED = EXIT_CODES[Outcome.REFUSED]
+STOPPED = EXIT_CODES[Outcome.STOPPED]
 
 
 class CommandError(RuntimeError):
@@ -182,14 +182,14 @@ def read_stdin(max_bytes: int, what: str) -> bytes:
     return content
 
 
-async def stop_on_signals(ws: OpenWorkspace, task_status: trio.TaskStatus[None]) -> None:
-    """Raise the stop flag of everything at SIGINT, SIGTERM and SIGHUP, until cancelled."""
+async def stop_on_signals(stop: Callable[[], Awaitable[object]], task_status: trio.TaskStatus[None]) -> None:
+    """Stop everything at SIGINT, SIGTERM and SIGHUP, until cancelled."""
     import trio
 
     with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM, signal.SIGHUP) as signals:
         task_status.started()
         async for _ in signals:
-            await ws.stop()
+            await stop()
 
 
 def warn_of_grants(workspace: Workspace, tools: Iterable[Tool] = ()) -> None:
