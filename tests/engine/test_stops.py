@@ -1,18 +1,18 @@
 """A stop at every phase of a program's life: the right end, the output kept, the records whole, nothing running.
 
-What is left is looked for from the host: a program has no environment to mark, so the warm child that it
-became must be gone from the process table; a tool's process has the workspace in its environment, and a
-number in its command line that no other process has.
+What is left is looked for from the host; `stop_kit.py` says how.
 """
 
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
 import threading
 import time
-from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -21,21 +21,35 @@ import pytest
 import trio
 import trio.testing
 
-from litany_engine import open_workspace, tool
+from cli_kit import start
+from litany_engine import open_workspace
 from litany_engine.api import OpenWorkspace
-from litany_engine.door.calls import CallEnd
+from litany_engine.door.calls import CallEnd, Capture, Context, Tool, ToolCall
+from litany_engine.records.recorded import HOST_DIED
+from litany_engine.windows.inbox import deposit
+from litany_engine.windows.settlement import DIED_UNKNOWN, NOT_RUN_DIED, NOT_RUN_STOPPED
+from litany_engine.windows.window import Answers, WindowEnd
 from litany_engine.workspaces.workspace import Workspace
 from litany_runtime.outcome import Outcome
-from runtime_kit import processes_below
+from litany_stubs.words import ToolDeclaration
+from stop_kit import (
+    BUSY_MACHINE_S,
+    CALL_TOOLS,
+    CONFIG,
+    PHASES,
+    Host,
+    Phase,
+    assert_records_are_whole,
+    living_in,
+    outcome_of,
+    phase_tools,
+    pid_namespaces,
+    printed_on,
+    stop_program,
+    tool_processes,
+)
 from tool_kit import processes_with, unique_sleep, wait_until
 from window_kit import AGENT, answered_in, assert_well_formed, make_workspace, results_in, use
-
-GRACE_S = 0.4
-BUSY_MACHINE_S = 10.0
-"""What a loaded machine is given beyond a promised time; `docs/deadlines-and-stops.md` has measured figures."""
-
-CONFIG = f'[limits]\ngrace = "{int(GRACE_S * 1000)}ms"\n'
-CALL_TOOLS = "import litany_tools\nprint('on', flush=True)\n"
 
 
 @pytest.fixture
@@ -43,183 +57,11 @@ def workspace(tmp_path: Path) -> Workspace:
     return make_workspace(tmp_path / "w", CONFIG)
 
 
-@dataclass
-class Host:
-    """A host with a program running in it, as a test sees it.
-
-    Attributes:
-        workspace: what is on disk.
-        ws: it, opened.
-        output: what the program has printed so far.
-    """
-
-    workspace: Workspace
-    ws: OpenWorkspace
-    output: dict[str, bytes] = field(default_factory=lambda: {"stdout": b"", "stderr": b""})
-    end: CallEnd | None = None
-
-    async def run(self, program: str) -> None:
-        def take(stream: str, data: bytes) -> None:
-            self.output[stream] += data
-
-        self.end = await self.ws.python(program, on_output=take)
-
-    def printed(self, text: bytes) -> Callable[[], bool]:
-        return lambda: text in self.output["stdout"]
-
-    def in_flight(self, call: str) -> Callable[[], bool]:
-        return lambda: any(each.name == call for each in self.ws.running())
-
-
-def stop_program(
-    workspace: Workspace,
-    program: str,
-    when: Callable[[Host], Callable[[], bool]],
-    then: Callable[[Host], Awaitable[Any]] | None = None,
-    tools: Any = (),
-) -> CallEnd:
-    """Run a program, stop it at a moment, and see that nothing of it is left."""
-
-    async def main() -> CallEnd:
-        async with open_workspace(workspace, tools=tools) as ws:
-            await ws.python("pass")
-            before = await warm(ws)
-            host = Host(workspace, ws)
-            async with trio.open_nursery() as nursery:
-                nursery.start_soon(host.run, program)
-                await wait_until(when(host), 30)
-                began = trio.current_time()
-                await (ws.stop() if then is None else then(host))
-                assert trio.current_time() - began < GRACE_S + BUSY_MACHINE_S
-                assert ws.running() == ()  # the stop comes back when everything has ended
-            assert host.end is not None
-            # One of the children that were warm became the program, and it is gone.
-            assert before - {each.pid for each in processes_below()}
-            assert tool_processes(workspace) == []
-            assert_records_are_whole(workspace)
-            assert (await ws.python("print('next')")).stdout == b"next\n"
-            return host.end
-
-    return trio.run(main)
-
-
-async def warm(ws: OpenWorkspace) -> set[int]:
-    """The zygote and the children that wait, once they do."""
-    assert ws._supervisor is not None
-    setup = ws._supervisor._setup
-    waiting = ws._supervisor._warm
-    await wait_until(lambda: sum(len(each) for each in waiting.values()) == setup.warm)
-    return {each.pid for each in processes_below()}
-
-
-def tool_processes(workspace: Workspace) -> list[int]:
-    """The processes on this machine that have the workspace in their environment."""
-    found = []
-    for process in psutil.process_iter():
-        with suppress(psutil.Error):
-            if str(workspace.root) in process.environ().get("LITANY_CONV_REPO", ""):
-                found.append(process.pid)
-    return found
-
-
-def assert_records_are_whole(workspace: Workspace) -> None:
-    for folder in (workspace.root / "steps").glob("*/*/tools/*"):
-        for name in ("input.json", "output.json"):
-            json.loads((folder / name).read_text())
-        assert [each.name for each in folder.iterdir() if each.name.startswith(".")] == []
-
-
-def outcome_of(workspace: Workspace, call_id: str) -> str:
-    (found,) = (workspace.root / "steps").glob(f"*/*/tools/{call_id}/output.json")
-    outcome: str = json.loads(found.read_text())["outcome"]
-    return outcome
-
-
-@dataclass(frozen=True)
-class Phase:
-    """One row of the matrix.
-
-    Attributes:
-        program: what runs.
-        when: when it is stopped.
-        stdout: what is kept of its output, its beginning.
-        inner: how its one call ended, when it makes one.
-    """
-
-    program: str
-    when: Callable[[Host], Callable[[], bool]]
-    stdout: bytes = b"on\n"
-    inner: str | None = None
-
-
-def printed_on(host: Host) -> Callable[[], bool]:
-    return host.printed(b"on\n")
-
-
-def has_begun(host: Host) -> Callable[[], bool]:
-    """Its text is in the record, so it is on its way to a child."""
-    return lambda: any((host.workspace.root / "steps").glob("*/002/tools/*/litany_tools.py"))
-
-
-PHASES = {
-    "as it starts": Phase("print('on')\nwhile True: pass", has_begun, stdout=b""),
-    "while it is compiled": Phase(f"[{'1,' * 150_000}]\nwhile True: pass", has_begun, stdout=b""),
-    "in a tight loop": Phase("print('on', flush=True)\nwhile True: pass", printed_on),
-    "in c code": Phase("print('on', flush=True)\nsum(range(10**12))", printed_on),
-    "asleep": Phase("import time\nprint('on', flush=True)\ntime.sleep(1000)", printed_on),
-    "with its output unflushed": Phase(
-        CALL_TOOLS + "print('kept')\nlitany_tools.hang()",
-        lambda host: host.in_flight("hang"),
-        b"on\nkept\n",
-        "stopped",
-    ),
-    "in its cleaning up": Phase(
-        "try:\n    print('on', flush=True)\n    while True: pass\nfinally:\n    print('cleaned')",
-        printed_on,
-        b"on\ncleaned\n",
-    ),
-    "when it will not end": Phase(
-        "print('on', flush=True)\nwhile True:\n    try:\n        while True: pass\n    except BaseException: pass",
-        printed_on,
-    ),
-    "in a flood of output": Phase("while True: print('on')", printed_on),
-    "in an async tool": Phase(
-        CALL_TOOLS + "litany_tools.hang()", lambda host: host.in_flight("hang"), inner="stopped"
-    ),
-    "in a tool that looks at nothing": Phase(
-        CALL_TOOLS + "litany_tools.block()", lambda host: host.in_flight("block"), inner="stopped"
-    ),
-    "in a tool's process": Phase(
-        CALL_TOOLS + "litany_tools.bash(command='sleep 1000')",
-        lambda host: lambda: bool(tool_processes(host.workspace)),
-        inner="stopped",
-    ),
-    "with calls in flight side by side": Phase(
-        CALL_TOOLS + "import threading\n"
-        "for _ in range(3): threading.Thread(target=litany_tools.hang).start()\nlitany_tools.hang()",
-        lambda host: lambda: sum(each.name == "hang" for each in host.ws.running()) == 4,
-    ),
-}
-
-
 @pytest.mark.parametrize("phase", PHASES.values(), ids=PHASES.keys())
 def test_a_stop_ends_a_program(workspace: Workspace, phase: Phase) -> None:
     release = threading.Event()
-
-    @tool
-    async def hang() -> str:
-        """Never answers."""
-        await trio.sleep_forever()
-        raise AssertionError
-
-    @tool
-    def block() -> str:
-        """Waits in a thread, and looks at nothing."""
-        release.wait(60)
-        return "late"
-
     try:
-        end = stop_program(workspace, phase.program, phase.when, tools=[hang, block])
+        end = stop_program(workspace, phase.program, phase.when, tools=phase_tools(release))
     finally:
         release.set()
     assert (end.outcome, end.exit_code, end.reason) == (Outcome.STOPPED, 143, "the stop flag was raised")
@@ -284,6 +126,36 @@ def test_a_stop_just_after_the_end_changes_nothing(workspace: Workspace) -> None
     assert end.record is not None
     assert (end.outcome, stopped) == (Outcome.COMPLETED, ())
     assert (end.record / "output.json").read_text() == before
+
+
+@pytest.mark.parametrize("wait", range(0, 60, 6))
+def test_a_stop_at_the_moment_of_the_end_is_before_it_or_after_it_and_the_record_says_which(
+    workspace: Workspace, wait: int
+) -> None:
+    """From the last thing that the program prints on, at one checkpoint after another."""
+
+    async def main() -> CallEnd:
+        async with open_workspace(workspace) as ws:
+            await ws.python("pass")
+            printed = trio.Event()
+            ends: list[CallEnd] = []
+
+            async def run() -> None:
+                ends.append(await ws.python("print('done', flush=True)", on_output=lambda *_: printed.set()))
+
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(run)
+                await printed.wait()
+                for _ in range(wait):
+                    await trio.lowlevel.checkpoint()
+                await ws.stop()
+            return ends[0]
+
+    end = trio.run(main)
+    assert end.outcome in {Outcome.COMPLETED, Outcome.STOPPED}
+    assert end.stdout == b"done\n"
+    assert outcome_of(workspace, "call_2") == end.outcome
+    assert_records_are_whole(workspace)
 
 
 def test_the_deadline_comes_first_when_it_has_passed_before_the_stop(workspace: Workspace) -> None:
@@ -402,6 +274,180 @@ def test_a_program_past_its_deadline_takes_its_tool_s_processes_with_it(workspac
     assert tool_processes(workspace) == []
 
 
+def test_a_stop_ends_a_tool_that_called_a_tool_that_runs_a_process(workspace: Workspace) -> None:
+    token = unique_sleep()
+
+    async def relay(call: ToolCall, context: Context) -> Capture:
+        assert context.invoke is not None
+        end = await context.invoke(call.input["name"], call.input["input"])
+        return Capture(stdout=end.stdout, exit_code=end.exit_code)
+
+    command = HARD["two forks deep, in a session of its own"].format(
+        token=token, daemon=DAEMON.format(token=token)
+    )
+    inner = {"name": "relay", "input": {"name": "bash", "input": {"command": command}}}
+    end = stop_program(
+        workspace,
+        CALL_TOOLS + f"litany_tools.invoke('relay', {inner!r})",
+        lambda _: lambda: any("sleep" in each for each in command_lines(token)),
+        tools=[Tool(ToolDeclaration("relay"), relay)],
+    )
+    assert end.outcome is Outcome.STOPPED
+    assert processes_with(token) == []
+    for call in ("call_2-1", "call_2-1-1", "call_2-1-1-1"):
+        assert outcome_of(workspace, call) == "stopped"
+
+
+# Signals to the host.
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_to_the_command_ends_the_program_and_its_calls(
+    workspace: Workspace, tmp_path: Path, number: int
+) -> None:
+    token = unique_sleep()
+    program = CALL_TOOLS + f"litany_tools.bash(command='setsid sleep {token} & sleep {token}')"
+    with start("run", "-", "--workspace", str(workspace.root), cwd=tmp_path, state=tmp_path) as process:
+        assert process.stdin is not None
+        process.stdin.write(program.encode())
+        process.stdin.close()
+        trio.run(wait_until, lambda: command_lines(token).count(["sleep"]) == 2, 30)
+        spaces = pid_namespaces(below(process.pid))
+        process.send_signal(number)
+        assert process.wait(30) == 143
+        assert process.stdout is not None
+        assert process.stdout.read() == b"on\n"
+    assert processes_with(token) == []
+    assert tool_processes(workspace) == []
+    assert living_in(spaces) == set()
+    assert [outcome_of(workspace, each) for each in ("call_1", "call_1-1")] == ["stopped", "stopped"]
+    assert_records_are_whole(workspace)
+
+
+WINDOW_HOST = """
+import sys, trio
+from litany_engine import open_workspace
+from window_kit import AGENT, make_tools, use
+
+async def main():
+    async with open_workspace(sys.argv[1], tools=make_tools()) as ws:
+        await ws.window(AGENT, [use("p", "python", program=sys.argv[2]), use("q", "say", text="x")])
+
+trio.run(main)
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_a_signal_to_a_host_of_one_s_own_leaves_nothing_running_and_nothing_unsaid(
+    workspace: Workspace, number: int
+) -> None:
+    """Python makes an exception of SIGINT, which unwinds; of the others a host dies at once unless it asks."""
+    token = unique_sleep()
+    program = CALL_TOOLS + f"litany_tools.bash(command='setsid sleep {token} & sleep {token}')"
+    command = [sys.executable, "-c", WINDOW_HOST, str(workspace.root), program]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    with subprocess.Popen(command, stderr=subprocess.DEVNULL, env=environment) as process:
+        trio.run(wait_until, lambda: command_lines(token).count(["sleep"]) == 2, 30)
+        spaces = pid_namespaces(below(process.pid))
+        process.send_signal(number)
+        assert process.wait(30) != 0
+    trio.run(wait_until, lambda: not processes_with(token) and not tool_processes(workspace))
+    trio.run(wait_until, lambda: not living_in(spaces))
+
+    async def advance() -> None:
+        async with open_workspace(workspace) as ws:
+            await ws.advance(AGENT)
+
+    trio.run(advance)
+    (_, _, first), (_, _, second) = results_in(workspace)
+    if number == signal.SIGINT:
+        assert first.startswith("Exit code: 143\non\n")
+        assert second == NOT_RUN_STOPPED
+    else:
+        assert (first, second) == (DIED_UNKNOWN, NOT_RUN_DIED)
+        for call in ("p", "p-1"):
+            (record,) = (workspace.root / "steps").glob(f"*/*/tools/{call}/output.json")
+            assert json.loads(record.read_text())["reason"] == HOST_DIED
+    assert answered_in(workspace) == ["p", "q"]
+    assert_records_are_whole(workspace)
+    assert_well_formed(workspace)
+
+
+INTERRUPTED_HOST = """
+import sys, trio
+from litany_engine import open_workspace
+
+async def main():
+    async with open_workspace(sys.argv[1]) as ws:
+        try:
+            await ws.python(sys.argv[2])
+        finally:
+            print([each.name for each in ws.running()], flush=True)
+
+try:
+    trio.run(main)
+except KeyboardInterrupt:
+    sys.exit(9)
+"""
+
+
+def test_an_interrupted_host_gets_its_interrupt_once_the_program_is_ended_and_recorded(
+    workspace: Workspace,
+) -> None:
+    program = (
+        CALL_TOOLS + "try:\n    litany_tools.bash(command='touch ../../begun; sleep 1000')\n"
+        "finally:\n    print('cleaned')"
+    )
+    command = [sys.executable, "-c", INTERRUPTED_HOST, str(workspace.root), program]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+        trio.run(wait_until, (workspace.root / "begun").exists, 30)
+        process.send_signal(signal.SIGINT)
+        assert process.stdout is not None
+        assert process.stdout.read() == b"[]\n"
+        assert process.wait(30) == 9
+    (record,) = (workspace.root / "steps").glob("*/*/tools/call_1/output.json")
+    end = json.loads(record.read_text())
+    assert (end["outcome"], end["stdout"]) == ("stopped", "on\ncleaned\n")
+    assert outcome_of(workspace, "call_1-1") == "stopped"
+    assert tool_processes(workspace) == []
+
+
+def below(pid: int) -> set[int]:
+    return {each.pid for each in psutil.Process(pid).children(recursive=True)}
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_to_advance_stops_the_window_that_it_goes_on_with(tmp_path: Path, number: int) -> None:
+    workspace = make_workspace(tmp_path / "w", CONFIG + '[control]\ncommand = ["./control.sh"]\n')
+    workspace.add_agent("b")
+    control = workspace.root / "control.sh"
+    control.write_text(
+        '#!/bin/sh\nif [ -e go ]; then echo \'{"verdict": "pass"}\'\n'
+        'else echo \'{"verdict": "hold", "reason": "look"}\'\nfi\n'
+    )
+    control.chmod(0o755)
+    token = unique_sleep()
+
+    async def hold() -> Answers:
+        async with open_workspace(workspace) as ws:
+            return await ws.window(AGENT, [use("a", "bash", command=f"sleep {token}"), use("b", "bash")])
+
+    assert trio.run(hold).end is WindowEnd.HELD
+    (workspace.root / "go").touch()
+    deposit(workspace.inbox("b"), "user", "are you there?")
+    with start("advance", "--workspace", str(workspace.root), cwd=tmp_path, state=tmp_path) as process:
+        trio.run(wait_until, lambda: ["sleep"] in command_lines(token), 30)
+        process.send_signal(number)
+        assert process.wait(30) == 143
+        assert process.stderr is not None
+        assert b"stopped; what was not said above is as it was" in process.stderr.read()
+    assert processes_with(token) == []
+    (_, _, first), (_, _, second) = results_in(workspace)
+    assert first.startswith("Exit code: 143\n")
+    assert second == NOT_RUN_STOPPED
+    assert len([*workspace.inbox("b").glob("*.md")]) == 1, "it went on with the next agent"
+
+
 # Windows that run programs.
 
 
@@ -426,6 +472,54 @@ def test_stopping_a_parent_ends_the_programs_of_its_children(workspace: Workspac
         assert answered_in(workspace, each) == ["p", "q"]
         (_, _, text), _ = results_in(workspace, each)
         assert text.startswith("Exit code: 143\non\n")
+        assert_well_formed(workspace, each)
+
+
+def test_a_stopped_family_stays_asleep_whoever_of_it_returns(workspace: Workspace) -> None:
+    """A parent's program has started a child, whose program has started another; each runs a process."""
+    child = workspace.add_agent(f"{AGENT}-1-x").id
+    grandchild = workspace.add_agent(f"{child}-1-y").id
+    family = [AGENT, child, grandchild]
+    token = unique_sleep()
+
+    async def main() -> None:
+        async with open_workspace(workspace, tools=[]) as ws:
+            async with trio.open_nursery() as nursery:
+                started: dict[str, Answers] = {}
+
+                async def run(agent: str) -> None:
+                    program = CALL_TOOLS + f"litany_tools.bash(command='sleep {token}')"
+                    calls = [use("p", "python", program=program), use("q", "bash", command="touch made")]
+                    started[agent] = await ws.window(agent, calls)
+                    if agent != AGENT:  # as a host that dispatches does, when the child returns
+                        deposit(
+                            workspace.inbox(agent.rpartition("-")[0].rpartition("-")[0]), agent, "I returned"
+                        )
+
+                for each in family:
+                    nursery.start_soon(run, each)
+                await wait_until(lambda: command_lines(token).count(["sleep"]) == len(family), 30)
+                spaces = pid_namespaces(await warm_below())
+                await ws.stop(AGENT)
+                assert ws.running() == ()
+                assert processes_with(token) == []
+            assert [each.end for each in started.values()] == [WindowEnd.STOPPED] * 3
+            for each in family:
+                done = await ws.advance(each)
+                assert (done.due, done.delivered) == (False, 0 if each == grandchild else 1)
+                assert not (await ws.advance(each)).due
+                assert not (workspace.worktree(each) / "made").exists()
+            deposit(workspace.inbox(AGENT), "user", "go on")
+            assert (await ws.advance(AGENT)).due
+            assert not (await ws.advance(child)).due
+        assert living_in(spaces) == set()
+
+    async def warm_below() -> set[int]:
+        await trio.lowlevel.checkpoint()
+        return below(os.getpid())
+
+    trio.run(main)
+    for each in family:
         assert_well_formed(workspace, each)
 
 
