@@ -29,7 +29,8 @@ SEEDS: dict[str, list[wire.Message]] = {
         wire.Ended(0, False),
     ],
     "host": [
-        wire.Run(b"print(1)", b"\x00" * 40, "program.py"),
+        wire.Stubs(b"\x00" * 40),
+        wire.Run(b"print(1)", "program.py"),
         wire.Answer(1, "completed", 0, b"out", b"", {"a": [1]}, "", ""),
         wire.Answer(2, "refused", 126, b"", b"", None, "grant", "not granted"),
     ],

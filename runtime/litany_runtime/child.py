@@ -17,7 +17,7 @@ import threading
 import traceback
 import types
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from litany_runtime import confine, policy, tracebacks, wire
 from litany_runtime.channel import Channel, Interrupts
@@ -25,11 +25,11 @@ from litany_stubs import client
 from litany_stubs.module import load_stubs
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from litany_runtime import orders
     from litany_runtime.confine import Entered, Script
-    from litany_runtime.limits import Limits
     from litany_runtime.policy import Prepared
-    from litany_runtime.program import FilePolicy
 
 WIRE_FD = 3
 FAULT = 125
@@ -83,22 +83,36 @@ def _live(order: orders.Spawn, fds: list[int], script: Script, entered: Entered,
     sock = _arrange(fds)
     layers = [*(["language policy"] if nature.language_layer else []), *script.run()]
     stdout, stderr = _streams()
-    worktree = None if order.worktree is None else entered.worktree_path(order.worktree)
-    sock.sendall(wire.encode(wire.Warm(layers), wire.max_frame_from_child(limits)))
     decoder = wire.Decoder(wire.FROM_HOST, wire.max_frame_from_host(limits))
-    run = _receive(sock, decoder)
-    if run is None:
+    stubs = _receive(sock, decoder)
+    if not isinstance(stubs, wire.Stubs):
         return 0
-    program = _Program(
-        run=run,
-        sock=sock,
-        decoder=decoder,
-        limits=limits,
-        interrupts=interrupts,
-        stdout=stdout,
-        stderr=stderr,
+    channel = Channel(sock, limits, decoder, interrupts)
+    client.bind(channel)
+    tools = load_stubs(stubs.code)
+    worktree = None if order.worktree is None else entered.worktree_path(order.worktree)
+    namespace = (
+        policy.namespace(nature.prepared, tools=tools, worktree=worktree, files=files)
+        if nature.language_layer
+        else _bare_namespace(tools)
     )
-    return program.live(nature, worktree, files)
+    max_frame = wire.max_frame_from_child(limits)
+    sock.sendall(wire.encode(wire.Warm(layers), max_frame))
+    run = _receive(sock, decoder)
+    if not isinstance(run, wire.Run):
+        return 0
+
+    def say(message: wire.Message) -> None:
+        with interrupts:
+            sock.sendall(wire.encode(message, max_frame))
+
+    return _Program(run, say, stdout, stderr).live(nature, namespace)
+
+
+def _bare_namespace(tools: types.ModuleType) -> dict[str, Any]:
+    """What a program finds when the language layer is off."""
+    sys.modules["litany_tools"] = tools
+    return {"__name__": "__main__", "__builtins__": builtins}
 
 
 def _arrange(fds: list[int]) -> socket.socket:
@@ -127,12 +141,11 @@ def _streams() -> tuple[io.TextIOWrapper, io.TextIOWrapper]:
     return stdout, stderr
 
 
-def _receive(sock: socket.socket, decoder: wire.Decoder) -> wire.Run | None:
-    """Wait for the program; None when none will come."""
+def _receive(sock: socket.socket, decoder: wire.Decoder) -> wire.Message | None:
+    """Wait for the next message; None when none will come."""
     while data := sock.recv(1 << 20):
         for message in decoder.feed(data):
-            assert isinstance(message, wire.Run)
-            return message
+            return message  # the host sends no other before it is answered
     return None
 
 
@@ -141,26 +154,19 @@ class _Program:
 
     def __init__(
         self,
-        *,
         run: wire.Run,
-        sock: socket.socket,
-        decoder: wire.Decoder,
-        limits: Limits,
-        interrupts: Interrupts,
+        say: Callable[[wire.Message], None],
         stdout: io.TextIOWrapper,
         stderr: io.TextIOWrapper,
     ) -> None:
         self._run = run
-        self._sock = sock
-        self._max_frame = wire.max_frame_from_child(limits)
-        self._channel = Channel(sock, limits, decoder, interrupts)
-        self._interrupts = interrupts
+        self._say = say
         self._stdout = stdout
         self._stderr = stderr
         self._out_of_memory = False
         self._reserve: bytes | None = bytes(_RESERVE_BYTES)  # zeros that nobody looks at: they cost no page
 
-    def live(self, nature: Nature, worktree: str | None, files: FilePolicy) -> int:
+    def live(self, nature: Nature, namespace: dict[str, Any]) -> int:
         """Compile, run, end; the exit code."""
         try:
             code = self._compile(nature)
@@ -168,41 +174,22 @@ class _Program:
             self._say(wire.Refused(str(error)))
             return 126
         tracebacks.begin(self._run.filename, self._run.source)
-        tools = self._stub_module()
-        exit_code = self._execute(nature, code, tools, worktree, files)
+        exit_code = self._execute(nature, code, namespace)
         exit_code = self._finish(exit_code)
         self._say(wire.Ended(exit_code, self._out_of_memory))
         return exit_code
-
-    def _say(self, message: wire.Message) -> None:
-        with self._interrupts:
-            self._sock.sendall(wire.encode(message, self._max_frame))
 
     def _compile(self, nature: Nature) -> types.CodeType:
         if nature.language_layer:
             return policy.compile_program(self._run.source, self._run.filename)
         return compile(self._run.source, self._run.filename, "exec", dont_inherit=True)
 
-    def _stub_module(self) -> types.ModuleType:
-        client.bind(self._channel)
-        return load_stubs(self._run.stubs)
-
-    def _execute(
-        self,
-        nature: Nature,
-        code: types.CodeType,
-        tools: types.ModuleType,
-        worktree: str | None,
-        files: FilePolicy,
-    ) -> int:
+    def _execute(self, nature: Nature, code: types.CodeType, namespace: dict[str, Any]) -> int:
         try:
             if nature.language_layer:
-                policy.execute(
-                    code, policy.namespace(nature.prepared, tools=tools, worktree=worktree, files=files)
-                )
+                policy.execute(code, namespace)
             else:
-                sys.modules["litany_tools"] = tools
-                exec(code, {"__name__": "__main__", "__builtins__": builtins})  # noqa: S102
+                exec(code, namespace)  # noqa: S102
         except SystemExit as end:
             return self._exit_code(end.code)
         except BaseException as error:  # noqa: BLE001 - the program's own end, whatever it raised

@@ -56,15 +56,20 @@ class Link:
             elif (sent := self._try(frame)) < len(frame):
                 self._sending.acquire_nowait()  # it is free: nothing has been waited for since the look
                 try:
-                    await self._send_rest(memoryview(frame)[sent:])
+                    with trio.CancelScope(shield=True):
+                        await self._send_rest(memoryview(frame)[sent:])
                 finally:
                     self._sending.release()
 
+    async def send_first(self, frame: bytes) -> None:
+        """Send the first frame; when that is cancelled, no other may be sent."""
+        with contextlib.suppress(OSError, trio.ClosedResourceError):
+            await self._send_rest(memoryview(frame)[self._try(frame) :])
+
     async def _send_rest(self, rest: memoryview) -> None:
-        with trio.CancelScope(shield=True):
-            while rest:
-                await trio.lowlevel.wait_writable(self._open())
-                rest = rest[self._try(rest) :]
+        while rest:
+            await trio.lowlevel.wait_writable(self._open())
+            rest = rest[self._try(rest) :]
 
     def _try(self, data: bytes | memoryview) -> int:
         """How many bytes the socket takes at this moment."""

@@ -31,7 +31,6 @@ from litany_runtime.outcome import DEADLINE_PASSED, EXIT_CODES, STOP_RAISED, Out
 from litany_runtime.output import Kept
 from litany_runtime.program import ProgramEnd
 from litany_runtime.zygote_process import Child, Kind, Zygote, ZygoteError
-from litany_stubs.module import compile_stubs
 from litany_stubs.words import Refusal, Reply
 
 if TYPE_CHECKING:
@@ -329,8 +328,9 @@ class _Run:
         return self._end(child)
 
     def _kind(self) -> Kind:
-        worktree = self._program.worktree
-        return Kind(None if worktree is None else worktree.name, self._program.files, self._limits)
+        program = self._program
+        worktree = None if program.worktree is None else program.worktree.name
+        return Kind(worktree, program.files, self._limits, program.stubs)
 
     async def _watch(self, stop: trio.Event, flag: trio.CancelScope) -> None:
         await stop.wait()
@@ -346,8 +346,7 @@ class _Run:
     async def _converse(self, child: Child, calls: trio.Nursery) -> None:
         self._supervisor.attend(self._drain, "stdout", child.stdout)
         self._supervisor.attend(self._drain, "stderr", child.stderr)
-        program = self._program
-        run = wire.Run(program.source, compile_stubs(program.stubs), program.filename)
+        run = wire.Run(self._program.source, self._program.filename)
         await child.link.send(wire.encode(run, wire.max_frame_from_host(self._limits)))
         await self._listen(child, calls)
 

@@ -6,6 +6,7 @@ fault and ends the program.
 
 | sender | message | when |
 |---|---|---|
+| host | `Stubs` | once, first |
 | child | `Warm` | once, confined and waiting |
 | host | `Run` | once, after `Warm` |
 | child | `Call` | any number, `seq` = 1, 2, 3, …, after `Run` |
@@ -54,8 +55,8 @@ def max_frame_from_child(limits: Limits) -> int:
 
 
 def max_frame_from_host(limits: Limits) -> int:
-    """The largest frame the host may send, in bytes: the program and its stubs, or an answer."""
-    return max(limits.source_bytes + MAX_STUBS_BYTES, limits.value_bytes) + FRAME_OVERHEAD_BYTES
+    """The largest frame the host may send, in bytes: the stubs, the program or an answer."""
+    return max(MAX_STUBS_BYTES, limits.source_bytes, limits.value_bytes) + FRAME_OVERHEAD_BYTES
 
 
 class LocalError(ValueError):
@@ -72,7 +73,7 @@ class RemoteError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Warm:
-    """The child is confined and waits for its program.
+    """The child is confined, has its stubs and waits for its program.
 
     Attributes:
         layers: the layers of confinement it says hold.
@@ -83,18 +84,28 @@ class Warm:
 
 
 @dataclass(frozen=True, slots=True)
+class Stubs:
+    """What the program will import as `litany_tools`; loaded before the child is warm.
+
+    Attributes:
+        code: as `litany_stubs.module.compile_stubs` made it.
+    """
+
+    TAG: ClassVar[int] = 7
+    code: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class Run:
     """The program to run.
 
     Attributes:
         source: the program's bytes.
-        stubs: `litany_tools`, as `litany_stubs.module.compile_stubs` made it.
         filename: what tracebacks call it.
     """
 
     TAG: ClassVar[int] = 2
     source: bytes
-    stubs: bytes
     filename: str
 
 
@@ -166,9 +177,9 @@ class Ended:
     out_of_memory: bool
 
 
-Message = Warm | Run | Call | Answer | Refused | Ended
+Message = Stubs | Warm | Run | Call | Answer | Refused | Ended
 
-FROM_HOST: Mapping[int, type[Message]] = {each.TAG: each for each in (Run, Answer)}
+FROM_HOST: Mapping[int, type[Message]] = {each.TAG: each for each in (Stubs, Run, Answer)}
 FROM_CHILD: Mapping[int, type[Message]] = {each.TAG: each for each in (Warm, Call, Refused, Ended)}
 
 

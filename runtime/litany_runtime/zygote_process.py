@@ -23,6 +23,7 @@ from litany_runtime import confine, orders, wire
 from litany_runtime.confine.paths import read_only_paths
 from litany_runtime.link import Link
 from litany_runtime.output import Kept
+from litany_stubs.module import compile_stubs
 
 if TYPE_CHECKING:
     from litany_runtime.limits import Limits
@@ -64,11 +65,13 @@ class Kind:
         worktree: the worktree's folder name, or None.
         files: what may be done there.
         limits: the limits applied.
+        stubs: the source of its `litany_tools`.
     """
 
     worktree: str | None
     files: FilePolicy
     limits: Limits
+    stubs: str
 
 
 @dataclass(eq=False, slots=True)
@@ -247,6 +250,8 @@ class Zygote:
             finally:
                 for fd in theirs:
                     os.close(fd)
+            stubs = wire.Stubs(compile_stubs(kind.stubs))
+            await child.link.send_first(wire.encode(stubs, wire.max_frame_from_host(kind.limits)))
             child.layers = await self._await_warm(child)
         except BaseException:
             with trio.CancelScope(shield=True):
