@@ -52,23 +52,13 @@ async def judge(
     """
     for gate in GATES:
         verdict = gate.judge(asked)
-        if verdict is not None and not isinstance(verdict, Refusal | Hold):
+        if verdict is None:
+            continue
+        if not isinstance(verdict, Refusal | Hold):
             verdict = await verdict
         if isinstance(verdict, Hold):
-            verdict = replace(verdict, gate=gate.name)
-        if isinstance(verdict, Hold) and holds is not None:
-            question = _question(asked, running, gate.name, verdict, parks=parks)
-            answer = _earlier_answer(holds, question, verdict)
-            if answer is None and parks:
-                holds.park(question)
-                return verdict
-            if answer is None:
-                tell(CallHeld(running.call, question.agent, question.parent, gate.name, verdict.reason))
-                with _held(running, config, holds, question):
-                    answer = await _wait(holds, question, config)
-            verdict = _as_verdict(answer, question, config)
-            if verdict is None:
-                verdict = _still_stands(asked)
+            hold = replace(verdict, gate=gate.name)
+            verdict = await _settle(hold, asked, running, holds=holds, config=config, parks=parks, tell=tell)
         if verdict is not None:
             return verdict
     if parks and holds is not None:
@@ -76,7 +66,32 @@ async def judge(
     return None
 
 
-def _question(asked: Admission, running: Running, gate: str, hold: Hold, *, parks: bool) -> Question:
+async def _settle(
+    hold: Hold,
+    asked: Admission,
+    running: Running,
+    *,
+    holds: Holds | None,
+    config: HoldConfig,
+    parks: bool,
+    tell: Callable[[Event], None],
+) -> Verdict:
+    """What becomes of a hold: the operator's answer, earlier or waited for; itself when nobody waits."""
+    if holds is None:
+        return hold
+    question = _question(asked, running, hold, parks=parks)
+    answer = _earlier_answer(holds, question, hold)
+    if answer is None and parks:
+        holds.park(question)
+        return hold
+    if answer is None:
+        tell(CallHeld(running.call, question.agent, question.parent, hold.gate, hold.reason))
+        with _held(running, config, holds, question):
+            answer = await _wait(holds, question, config)
+    return _as_verdict(answer, question, config) or _still_stands(asked)
+
+
+def _question(asked: Admission, running: Running, hold: Hold, *, parks: bool) -> Question:
     assert asked.prepared is not None  # only gates behind the schema hold
     caller, call = asked.caller, asked.prepared.call
     return Question(
@@ -84,7 +99,7 @@ def _question(asked: Admission, running: Running, gate: str, hold: Hold, *, park
         id=call.id,
         name=call.name,
         input=call.input,
-        gate=gate,
+        gate=hold.gate,
         reason=hold.reason,
         parent=caller.parent.id if caller.parent else None,
         record="" if running.record is None else str(running.record.path.relative_to(caller.workspace)),
