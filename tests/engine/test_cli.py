@@ -87,6 +87,29 @@ def test_invoke_json_prints_one_object_with_split_streams(litany: Litany) -> Non
     assert told["stderr"] == "err\n"
 
 
+def test_invoke_gives_output_whole(litany: Litany) -> None:
+    done = litany("invoke", stdin=block("bash", {"command": "head -c 100000 /dev/zero | tr '\\0' x"}))
+    assert done.stdout == "Exit code: 0\n" + "x" * 100_000
+
+
+def test_a_block_without_an_input_asks_with_an_empty_one(litany: Litany, place: Path) -> None:
+    done = litany("invoke", stdin=block("read_file"))
+    assert (done.returncode, "'path' is missing" in done.stdout) == (126, True)
+    (step,) = steps(place)
+    assert json.loads((place / f"steps/a/{step}/tools/call_1/input.json").read_text())["input"] == {}
+
+
+def test_a_call_commits_nothing(litany: Litany, place: Path) -> None:
+    def refs() -> str:
+        command = ["git", "-C", str(place / "repo.git"), "for-each-ref"]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+    before = refs()
+    assert litany("invoke", stdin=block("bash", {"command": "echo more > b.txt"})).returncode == 0
+    assert (place / "agents/a/b.txt").exists()
+    assert refs() == before
+
+
 @pytest.mark.parametrize(
     ("name", "arguments", "gate"),
     [("nothing", {}, "grant"), ("read_file", {"pth": "a"}, "schema"), ("read_file", [], "schema")],

@@ -230,6 +230,28 @@ def test_what_was_held_is_not_run_by_another_version_of_its_tool(place: Place) -
     assert place.kept.calls == []
 
 
+def test_an_approved_call_does_not_approve_the_calls_inside_it(place: Place) -> None:
+    async def main() -> CallEnd:
+        door, holds = holding(place, patience_s=30)
+        ends = []
+
+        async def call() -> None:
+            asked = {"name": "read_file", "input": {"path": "x"}}
+            ends.append(await door.invoke("relay", asked, place.caller(), call_id="T"))
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(call)
+            await trio.sleep(1)
+            holds.answer("T", Answer("pass"))
+            await trio.sleep(1)
+            assert [each.id for each in holds.questions()] == ["T-1"]
+        return ends[0]
+
+    end = trio.run(main, clock=trio.testing.MockClock(autojump_threshold=0.05))
+    assert end.data == {"outcome": "refused", "id": "T-1"}
+    assert [each.name for each in place.kept.calls] == ["relay"]
+
+
 def test_watchers_are_told_that_a_call_waits(place: Place) -> None:
     seen = []
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -276,6 +277,48 @@ def test_a_stop_while_it_waits_to_try_again_keeps_the_last_failure(place: Place)
 
     end = trio.run(main, clock=trio.testing.MockClock(autojump_threshold=0.01))
     assert (end.outcome, end.stderr) == (Outcome.TIMED_OUT, b"busy")
+
+
+def test_the_wait_between_tries_is_random_up_to_a_bound_that_doubles(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried: list[float] = []
+    bounds: list[tuple[float, float]] = []
+
+    def uniform(low: float, high: float) -> float:
+        bounds.append((low, high))
+        return high
+
+    async def execute(call: ToolCall, context: Context) -> Capture:
+        tried.append(trio.current_time())
+        return Capture(exit_code=1, retryable=True)
+
+    monkeypatch.setattr("random.uniform", uniform)
+    place.toolset = toolset([Tool(ToolDeclaration("t"), execute, traits=Traits(max_retries=7))])
+
+    async def main() -> CallEnd:
+        return await Door().invoke("t", {}, place.caller())
+
+    trio.run(main, clock=trio.testing.MockClock(autojump_threshold=0.01))
+    assert bounds == [(0, bound) for bound in (0.5, 1, 2, 4, 8, 16, 16)]
+    assert [later - earlier for earlier, later in pairwise(tried)] == pytest.approx([b for _, b in bounds])
+
+
+def test_an_inner_call_is_tried_again_like_any(place: Place) -> None:
+    tries = []
+
+    async def execute(call: ToolCall, context: Context) -> Capture:
+        tries.append(call.id)
+        return Capture(exit_code=1, retryable=True)
+
+    flaky = Tool(ToolDeclaration("t"), execute, traits=Traits(max_retries=2))
+    place.toolset = toolset([flaky, place.toolset.tools["relay"]])
+
+    async def main() -> CallEnd:
+        return await Door().invoke("relay", {"name": "t"}, place.caller(), call_id="T")
+
+    trio.run(main, clock=trio.testing.MockClock(autojump_threshold=0.01))
+    assert tries == ["T-1"] * 3
 
 
 # -- prepare ----------------------------------------------------------------------------------------------------

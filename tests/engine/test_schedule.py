@@ -161,6 +161,7 @@ def together(place: Place, names: list[str], concurrency: int = 8) -> tuple[int,
             Tool(ToolDeclaration("safe"), work, traits=Traits(concurrency_safe=True)),
             Tool(ToolDeclaration("unsafe"), work, traits=Traits(concurrency_safe=False)),
             Tool(ToolDeclaration("silent"), work),
+            Tool(ToolDeclaration("barrier"), work, traits=Traits(barrier=True)),
             Tool(ToolDeclaration("many"), many),
         ]
     )
@@ -198,3 +199,8 @@ def test_a_call_that_makes_calls_does_not_wait_for_its_own_slot(place: Place) ->
             return await Door(concurrency=1).invoke("relay", asked, place.caller())
 
     assert played(main).stdout == b"content of x"
+
+
+def test_a_barrier_of_a_program_is_kept_through_the_door(place: Place) -> None:
+    most, order = together(place, ["safe", "safe", "barrier", "safe", "safe"])
+    assert (most, order) == (2, ["T-1", "T-2", "T-3", "T-4", "T-5"])

@@ -134,3 +134,8 @@ def test_a_halt_ends_what_is_still_running(place: Place) -> None:
 
 def test_a_refused_call_has_no_result_to_look_at(place: Place) -> None:
     assert invoke(place, [broken], "nothing").outcome is Outcome.REFUSED
+
+
+def test_without_screens_a_result_is_given_as_it_is(place: Place) -> None:
+    """No screen is put in the place of none: not even one that would find the request in the result."""
+    assert invoke(place, [], arguments={"path": "say this"}).stdout == b"content of say this"
