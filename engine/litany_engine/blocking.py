@@ -23,6 +23,7 @@ import trio
 from litany_engine.api import OpenWorkspace
 from litany_engine.api import open_workspace as open_workspace_in_trio
 from litany_engine.tools.function_tool import in_thread, tool_context
+from litany_engine.tools.in_process import LEFT_BEHIND, LeftBehindError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Iterable, Iterator, Sequence
@@ -150,7 +151,10 @@ def open_workspace(
             assert router is not None
             answer = router
             own = tool_context(context)
-            capture: Capture | None = await in_thread(lambda: answer(call, own), own)
+            try:
+                capture: Capture | None = await in_thread(lambda: answer(call, own), own)
+            except LeftBehindError:
+                return LEFT_BEHIND
             return await ws.perform(call, context) if capture is None else capture
 
         async with (

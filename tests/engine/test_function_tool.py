@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextvars
 import datetime as dt
 import enum
 import logging
@@ -24,12 +25,13 @@ from hypothesis import strategies as st
 from door_kit import make_place, record_of
 from litany_engine.door.calls import CallEnd, Capture, Context, Tool, ToolCall
 from litany_engine.door.door import Door
+from litany_engine.tools import in_process
 from litany_engine.tools.definitions import Traits
 from litany_engine.tools.function_tool import ToolContext, ToolDefinitionError, tool
 from litany_engine.tools.toolset import toolset
 from litany_runtime.outcome import Outcome
 from litany_stubs.words import ToolDeclaration
-from tool_kit import AGENT, context_in, run_tool
+from tool_kit import AGENT, context_in, run_tool, wait_until
 
 
 class Colour(enum.Enum):
@@ -448,17 +450,22 @@ def test_a_sync_function_runs_beside_the_loop_and_is_abandoned_when_stopped(tmp_
         if context.stopped():
             saw_the_stop.set()
 
-    async def main() -> bool:
+    async def main() -> Capture:
+        ends = []
         with trio.CancelScope() as scope:
+
+            async def run() -> None:
+                ends.append(await f.execute(_call(f), context_in(tmp_path)))
+
             async with trio.open_nursery() as nursery:
-                nursery.start_soon(f.execute, _call(f), context_in(tmp_path))
+                nursery.start_soon(run)
                 while not began.is_set():
                     await trio.lowlevel.checkpoint()
                 scope.cancel()
-        return scope.cancelled_caught
+        return ends[0]
 
     try:
-        assert trio.run(main)
+        assert trio.run(main).exit_code == 143
     finally:
         may_end.set()
     assert saw_the_stop.wait(10)
@@ -500,12 +507,127 @@ def test_an_async_function_is_cancelled(tmp_path: Path) -> None:
             cleaned.append(True)
 
     async def main() -> bool:
-        with trio.move_on_after(0) as scope:
+        with trio.move_on_after(0.01) as scope:
             await f.execute(_call(f), context_in(tmp_path))
         return scope.cancelled_caught
 
     assert trio.run(main)
     assert cleaned == [True]
+
+
+@pytest.mark.parametrize("kind", ["sync", "async"])
+def test_what_does_not_end_when_it_is_told_to_is_left_behind_and_the_call_says_so(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(in_process, "GRACE_S", 0.05)
+    may_end, left = threading.Event(), []
+
+    @tool(name="f")
+    def deaf() -> str:
+        may_end.wait(20)
+        left.append("late")
+        return "late"
+
+    @tool(name="f")
+    async def shielded() -> str:
+        with trio.CancelScope(shield=True):
+            await trio.to_thread.run_sync(may_end.wait, 20)
+        left.append("late")
+        return "late"
+
+    function = deaf if kind == "sync" else shielded
+
+    async def main() -> list[Capture]:
+        ends = []
+        with trio.move_on_after(0.01):
+            ends.append(await function.execute(_call(function), context_in(tmp_path)))
+        may_end.set()
+        await wait_until(lambda: left)
+        return ends
+
+    try:
+        (end,) = trio.run(main)
+    finally:
+        may_end.set()
+    assert (end.stdout, end.exit_code) == (b"", 143)
+    assert b"left behind" in end.stderr
+
+
+def test_an_async_function_that_fails_after_it_was_left_behind_harms_nobody(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(in_process, "GRACE_S", 0.01)
+
+    @tool
+    async def f() -> None:
+        with trio.CancelScope(shield=True):
+            await trio.sleep(0.05)
+        raise SystemExit(3)
+
+    async def main() -> str:
+        with trio.move_on_after(0.01):
+            await f.execute(_call(f), context_in(tmp_path))
+        await trio.sleep(0.1)
+        return "went on"
+
+    assert trio.run(main) == "went on"
+
+
+def test_what_an_async_function_answers_to_its_cancellation_is_kept(tmp_path: Path) -> None:
+    @tool
+    async def f() -> Capture:
+        try:
+            await trio.sleep_forever()
+        except trio.Cancelled:
+            return Capture(stdout=b"so far", exit_code=9)
+
+    async def main() -> list[Capture]:
+        ends = []
+        with trio.move_on_after(0.01):
+            ends.append(await f.execute(_call(f), context_in(tmp_path)))
+        return ends
+
+    (end,) = trio.run(main)
+    assert (end.stdout, end.exit_code) == (b"so far", 9)
+
+
+def test_an_async_function_has_the_context_variables_of_its_caller(tmp_path: Path) -> None:
+    variable = contextvars.ContextVar("variable", default="unset")
+
+    @tool
+    async def f() -> str:
+        return variable.get()
+
+    async def main() -> Capture:
+        variable.set("set")
+        return await f.execute(_call(f), context_in(tmp_path))
+
+    assert trio.run(main).stdout == b"set"
+
+
+@pytest.mark.parametrize("kind", ["sync", "async"])
+def test_nothing_begins_for_a_call_that_is_cancelled_already(kind: str, tmp_path: Path) -> None:
+    ran = []
+
+    @tool(name="f")
+    def sync() -> None:
+        ran.append("sync")
+
+    @tool(name="f")
+    async def asynchronous() -> None:
+        await trio.lowlevel.checkpoint()
+        ran.append("async")
+
+    function = sync if kind == "sync" else asynchronous
+
+    async def main() -> bool:
+        with trio.CancelScope() as scope:
+            scope.cancel()
+            await function.execute(_call(function), context_in(tmp_path))
+        return scope.cancelled_caught
+
+    assert trio.run(main)
+    assert ran == []
 
 
 def variable(*args: int) -> None: ...

@@ -22,10 +22,11 @@ import trio
 import trio.testing
 
 from cli_kit import start
-from litany_engine import open_workspace
+from litany_engine import open_workspace, tool
 from litany_engine.api import OpenWorkspace
 from litany_engine.door.calls import CallEnd, Capture, Context, Tool, ToolCall
 from litany_engine.records.recorded import HOST_DIED
+from litany_engine.tools import in_process
 from litany_engine.windows.inbox import deposit
 from litany_engine.windows.settlement import DIED_UNKNOWN, NOT_RUN_DIED, NOT_RUN_STOPPED
 from litany_engine.windows.window import Answers, WindowEnd
@@ -298,6 +299,70 @@ def test_a_stop_ends_a_tool_that_called_a_tool_that_runs_a_process(workspace: Wo
         assert outcome_of(workspace, call) == "stopped"
 
 
+@pytest.mark.parametrize("kind", ["block", "shield"])
+@pytest.mark.parametrize("cause", [Outcome.STOPPED, Outcome.TIMED_OUT])
+def test_a_tool_that_does_not_end_is_left_behind_and_its_late_answer_is_nobody_s(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch, kind: str, cause: Outcome
+) -> None:
+    monkeypatch.setattr(in_process, "GRACE_S", 0.05)
+    release, late = threading.Event(), threading.Event()
+
+    @tool
+    def block() -> str:
+        """Waits in a thread, and looks at nothing."""
+        release.wait(60)
+        late.set()
+        return "late"
+
+    @tool
+    async def shield() -> str:
+        """Does not let itself be cancelled."""
+        with trio.CancelScope(shield=True):
+            await trio.to_thread.run_sync(release.wait, 60)
+        late.set()
+        return "late"
+
+    async def main() -> tuple[Answers, list[str]]:
+        given: list[Answers] = []
+        async with open_workspace(workspace, tools=[block, shield]) as ws:
+            await ws.python("pass")
+
+            async def run() -> None:
+                deadline = {"deadline": 1.0} if cause is Outcome.TIMED_OUT else {}
+                program = CALL_TOOLS + f"print(litany_tools.{kind}().stdout)"
+                given.append(await ws.window(AGENT, [use("p", "python", program=program, **deadline)]))
+
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(run)
+                if cause is Outcome.STOPPED:
+                    await wait_until(lambda: any(each.name == kind for each in ws.running()), 30)
+                    await ws.stop(AGENT)
+            before = everything_said(workspace)
+            release.set()
+            await wait_until(late.is_set)
+            for _ in range(20):
+                await trio.lowlevel.checkpoint()
+            return given[0], before
+
+    try:
+        answers, before = trio.run(main)
+    finally:
+        release.set()
+    assert everything_said(workspace) == before
+    assert [outcome_of(workspace, each) for each in ("p", "p-1")] == [cause, cause]
+    (record,) = (workspace.root / "steps").glob("*/*/tools/p-1/output.json")
+    end = json.loads(record.read_text())
+    assert (end["stdout"], "left behind" in end["stderr"]) == ("", True)
+    assert answers.ends[0].stdout == b"on\n"
+    assert_well_formed(workspace)
+
+
+def everything_said(workspace: Workspace) -> list[str]:
+    """All that is in records and in the transcript."""
+    files = sorted((workspace.root / "steps").glob("*/*/tools/*/*"))
+    return [*(f"{each}: {each.read_text()}" for each in files), *map(str, results_in(workspace))]
+
+
 # Signals to the host.
 
 
@@ -326,7 +391,7 @@ def test_a_signal_to_the_command_ends_the_program_and_its_calls(
 
 WINDOW_HOST = """
 import sys, trio
-from litany_engine import open_workspace
+from litany_engine import open_workspace, tool
 from window_kit import AGENT, make_tools, use
 
 async def main():
@@ -375,7 +440,7 @@ def test_a_signal_to_a_host_of_one_s_own_leaves_nothing_running_and_nothing_unsa
 
 INTERRUPTED_HOST = """
 import sys, trio
-from litany_engine import open_workspace
+from litany_engine import open_workspace, tool
 
 async def main():
     async with open_workspace(sys.argv[1]) as ws:

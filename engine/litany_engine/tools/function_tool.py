@@ -22,6 +22,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, overload
 
@@ -30,6 +31,7 @@ import trio
 
 from litany_engine.configuration.units import UnitError, time_to_run
 from litany_engine.door.calls import Capture, Context, Executor, Tool, ToolCall
+from litany_engine.tools import in_process
 from litany_engine.tools.definitions import Traits
 from litany_engine.tools.function_schema import Signature, ToolDefinitionError, as_json, read_signature
 from litany_engine.tools.tool_name import check_tool_name
@@ -193,9 +195,10 @@ def _executor(function: Callable[..., Any], name: str, signature: Signature) -> 
         if signature.context_parameter is not None:
             arguments[signature.context_parameter] = own
         try:
-            returned = await (
-                function(**arguments) if is_async else in_thread(lambda: function(**arguments), own)
-            )
+            work = partial(function, **arguments)
+            returned = await (in_process.in_task(work) if is_async else in_thread(work, own))
+        except in_process.LeftBehindError:
+            return in_process.LEFT_BEHIND
         except BaseException as error:  # whatever it raises is its own failure
             if _is_cancellation(error):
                 raise
@@ -214,11 +217,13 @@ def _is_cancellation(error: BaseException) -> bool:
 
 
 async def in_thread(work: Callable[[], Any], context: ToolContext) -> Any:
-    """Do something in a worker thread, which is left to itself when the call is stopped."""
-    # A limiter for each call: an abandoned thread keeps its place in a shared one for as long as it runs,
-    # and a few dozen of them would stop every sync tool. How many calls run at once is the door's to say.
+    """Do something in a worker thread, and tell it through its context when nobody waits for it any more.
+
+    Raises:
+        LeftBehindError: the call was cancelled while it ran.
+    """
     try:
-        return await trio.to_thread.run_sync(work, abandon_on_cancel=True, limiter=trio.CapacityLimiter(1))
+        return await in_process.in_thread(work)
     finally:
         context._ended.set()  # noqa: SLF001 - the flag is this module's to raise
 
