@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from litany_engine.configuration.config import ConfigError, parse_config
@@ -42,6 +43,9 @@ def root(tmp_path: Path) -> Path:
     (tree / "dangling").symlink_to(tmp_path / "secret/nothing")
     (tree / "loop").symlink_to(tree / "loop")
     (tree / "in").symlink_to(tree / "src")
+    (tree / "chain").symlink_to("out")
+    (tree / "src/up").symlink_to("../..")
+    (tree / "process").symlink_to("/proc/self/cwd")
     (tmp_path / "door").symlink_to(tree)
     return tree
 
@@ -154,6 +158,67 @@ PATHS = [
     ("/etc/**", "/etc/../etc/passwd", True),
     ("/etc/**", "//etc//passwd", True),
     ("/etc/**", "etc/passwd", False),
+    # Globs: within one name, over any number of names, and what is none.
+    ("src/?.py", "src/x.py", True),
+    ("src/?.py", "src/xy.py", False),
+    ("src/[a-c].py", "src/b.py", True),
+    ("src/[!a-c].py", "src/b.py", False),
+    ("src/*/x", "src/deep/x", True),
+    ("src/*/x", "src/deep/er/x", False),
+    ("src/**/x", "src/x", True),
+    ("src/**/x", "src/deep/er/x", True),
+    ("**/deep/**", "src/deep", True),
+    ("**/**", "src/x", True),
+    ("*", "src", True),
+    ("*", "src/x", False),
+    ("*.env", ".env", True),
+    ("*.env", "a.env.txt", False),
+    ("src/*.py", "src/*.py", True),
+    ("src/[*].py", "src/x.py", False),
+    ("src", "src", True),
+    ("src", "src/", True),
+    ("src/", "src", True),
+    ("src", "src/x", False),
+    # Case, and letters that look alike, count.
+    ("SRC/**", "src/x", False),
+    ("**/*.ENV", "a.env", False),
+    ("/ETC/**", "/etc/passwd", False),
+    ("caf\u00e9", "caf\u00e9", True),
+    ("caf\u00e9", "cafe\u0301", False),
+    # `.` and `..` are taken as the kernel takes them: behind a link, where the link leads.
+    ("src/**", "./src/./x", True),
+    ("src/**", "src//x", True),
+    ("src/**", "src/deep/../../src/x", True),
+    ("src/**", "nothing/../src/x", True),
+    ("src/**", "src/../../tree/src/x", True),
+    ("**", "..", False),
+    ("**", "src/../..", False),
+    ("src/**", "out/../src/x", False),
+    ("**", "out/../tree/src/x", True),
+    ("**", "../../../../../../../../etc/passwd", False),
+    ("/etc/passwd", "../../../../../../../../../../etc/passwd", True),
+    # Links: to files, to folders, to links, in the middle, to what is not there.
+    ("**", "chain/key", False),
+    ("/**/secret/**", "chain/key", True),
+    ("/**/secret/**", "in/up/secret/key", True),
+    ("src/**", "in/deep/x", True),
+    ("src/**", "out", False),
+    ("/**/secret", "out", True),
+    ("/**/secret", "out/", True),
+    ("/**/secret/nothing", "dangling", True),
+    ("key", "key", False),
+    ("**", "/worktree/out/key", False),
+    ("**", "/worktree/../secret", False),
+    ("**", "/worktrees/src/x", False),
+    # What a shell would read otherwise is a name like any.
+    ("**", "~/x", True),
+    ("~/**", "~/x", True),
+    ("**", "$HOME/x", True),
+    ("src/**", "'src/x'", False),
+    ("src/**", "src/a b\nc", True),
+    ("src/*", "src/a;b", True),
+    ("src/**", "src%2fx", False),
+    ("src/**", "src\\x", False),
 ]
 
 
@@ -182,10 +247,55 @@ def test_a_worktree_reached_by_a_link_is_the_worktree(root: Path) -> None:
     )
 
 
-@pytest.mark.parametrize("path", ["loop", "loop/x", "a\0b", "", 5])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "loop",
+        "loop/x",
+        "a\0b",
+        "",
+        5,
+        ["loop"],
+        "/proc/self/cwd/src/x",
+        "/proc/thread-self/root/etc",
+        "/dev/fd/3",
+        "process/src/x",
+        "/proc/1/cwd/x",
+        "x" * 300,
+    ],
+)
 def test_a_path_that_cannot_be_told_is_denied_and_never_allowed(root: Path, path: Any) -> None:
     assert judge(rule("deny", tool="read", path="nowhere"), READ, {"path": path}, root).action is Action.DENY
     assert judge(ASK + rule("allow", tool="read", path="**"), READ, {"path": path}, root).action is Action.ASK
+
+
+PIECES = [
+    "src",
+    "deep",
+    "..",
+    ".",
+    "in",
+    "out",
+    "key",
+    "chain",
+    "up",
+    "tree",
+    "secret",
+    "",
+    "door",
+    "dangling",
+    "nothing",
+]
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.sampled_from(PIECES), min_size=1, max_size=8).map("/".join))
+def test_whatever_the_kernel_finds_is_found_where_it_is(root: Path, path: str) -> None:
+    place = locate(path.lstrip("/") or ".", root, root)
+    joined = os.path.join(root, path.lstrip("/"))  # noqa: PTH118 - `Path` would drop what `..` means
+    if os.path.exists(joined):  # noqa: PTH110
+        assert place is not None
+        assert os.path.samefile(joined, "/" + "/".join(place.absolute))  # noqa: PTH121
 
 
 def test_outside_is_what_leads_out_of_the_worktree(root: Path) -> None:

@@ -8,7 +8,8 @@ the kernel does, whether or not the file exists. Patterns are globs over the res
     /etc/**           anywhere, by the absolute path
 
 `*`, `?` and `[…]` stay within one name, `**` is any number of them. Case counts. Where a path leads cannot
-always be told (a loop of links, a NUL): then a rule that denies or asks applies and one that allows does not.
+always be told (a loop of links, a NUL, /proc/self): then a rule that denies or asks applies, and one that
+allows does not.
 
 A link may be turned between this look and the tool's own; tools that open files for an agent therefore open
 them in a way that no link leads out of (`builtins/worktree_files.py`). A rule here is the operator's wish
@@ -28,6 +29,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _ANY_NAMES = "**"
+
+_NO_LINK = frozenset({errno.EINVAL, errno.ENOENT, errno.ENOTDIR})
+"""What is there is no link, or nothing is there."""
+
+MAX_LINKS = 40
+"""Links on the way of one path: the kernel's own limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,17 +65,42 @@ def locate(path: object, cwd: Path, root: Path) -> Place | None:
     if path == PROGRAM_VIEW or path.startswith(f"{PROGRAM_VIEW}/"):
         path = os.fspath(root) + path[len(PROGRAM_VIEW) :]
     joined = os.path.join(cwd, path)  # noqa: PTH118 - `Path` would drop what `..` means
-    try:
-        real = os.path.realpath(joined, strict=True)
-    except OSError as error:
-        if error.errno == errno.ELOOP:
-            return None
-        real = os.path.realpath(joined)  # what is not there yet leads somewhere all the same
-    except ValueError:
+    names = _resolved(joined)
+    if names is None:
         return None
     top = _names(os.path.realpath(root))
-    names = _names(real)
     return Place(names, names[len(top) :] if names[: len(top)] == top else None)
+
+
+def _resolved(path: str) -> tuple[str, ...] | None:
+    """The names of where an absolute path leads, whether or not it is there; None when that cannot be told.
+
+    `os.path.realpath` would answer for this process: links under /proc lead elsewhere in the tool's.
+    """
+    names: list[str] = []
+    left = path.split("/")[::-1]
+    links = 0
+    while left:
+        name = left.pop()
+        if name == "..":
+            del names[-1:]
+        if name in {"", ".", ".."}:
+            continue
+        names.append(name)
+        try:
+            target = os.readlink(f"/{'/'.join(names)}")  # noqa: PTH115 - `Path` would drop what `..` means
+        except OSError as error:
+            if error.errno not in _NO_LINK:
+                return None
+            continue
+        except ValueError:
+            return None
+        links += 1
+        if links > MAX_LINKS or names[0] == "proc":
+            return None
+        names = [] if target.startswith("/") else names[:-1]
+        left += target.split("/")[::-1]
+    return tuple(names)
 
 
 def _names(path: str) -> tuple[str, ...]:
