@@ -252,13 +252,18 @@ from litany_stubs.words import ToolDeclaration
 
 root = Path({root!r})
 
+class Dying(Accounts):
+    def reserve(self, *call, **how):
+        super().reserve(*call, **how)
+        os.kill(os.getpid(), 9)
+
 async def execute(call, context):
-    os.kill(os.getpid(), 9)
+    (root / "ran").touch()
 
 place = make_place(root)
-place.toolset = toolset([Tool(ToolDeclaration("die"), execute)])
-door = Door(accounts=Accounts(root, Budgets(agent_calls=1)))
-trio.run(door.invoke, "die", {{}}, place.caller())
+place.toolset = toolset([Tool(ToolDeclaration("act"), execute)])
+door = Door(accounts=Dying(root, Budgets(agent_calls=1)))
+trio.run(door.invoke, "act", {{}}, place.caller())
 """
 
 
@@ -266,6 +271,7 @@ def test_a_host_killed_between_the_reservation_and_the_call_has_paid(tmp_path: P
     code = KILLED.format(path=sys.path, root=str(tmp_path))
     done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True)
     assert done.returncode == -signal.SIGKILL, done.stderr
+    assert not (tmp_path / "ran").exists()
     ledger = (tmp_path / "budgets/agent/a.ledger").read_text()
     assert ledger == "c 0 call_1\n"
     accounts = Accounts(tmp_path, Budgets(agent_calls=1))
