@@ -220,8 +220,14 @@ def test_a_number_without_end_is_refused(file: Path) -> None:
     complaint(file, "x = " + "9" * 10_000)
 
 
-def test_an_absent_file_is_all_defaults(file: Path) -> None:
+def test_an_empty_file_is_all_defaults(file: Path) -> None:
+    file.touch()
     assert load_config(file) == Config()
+
+
+def test_a_file_that_was_taken_away_is_not_taken_for_no_rules(file: Path) -> None:
+    with pytest.raises(ConfigError, match=f"{file}: is missing; the operator's rules and control"):
+        load_config(file)
 
 
 def unreadable(file: Path, make: Any) -> Any:
@@ -293,8 +299,7 @@ def test_any_file_is_a_configuration_or_one_clear_line(
         assert config.default_deadline_s <= config.maximum_deadline_s
 
 
-def test_a_link_that_leads_nowhere_is_not_taken_for_no_file(file: Path) -> None:
-    assert load_config(file) == Config()
+def test_a_link_that_leads_nowhere_is_told_as_one(file: Path) -> None:
     file.symlink_to("moved.toml")
     with pytest.raises(ConfigError, match=f"{file}: is a link that leads nowhere"):
         load_config(file)

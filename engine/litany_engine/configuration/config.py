@@ -146,17 +146,22 @@ class Config:
 
 
 def load_config(path: Path) -> Config:
-    """Read a workspace's `litany.toml`: relative paths in it start at its folder, no file is all defaults.
+    """Read a workspace's `litany.toml`: relative paths in it start at its folder.
+
+    A file that is not there is an error, for its rules and its control would be gone with it; an empty one is
+    all defaults.
 
     Raises:
-        ConfigError: it cannot be read or is not understood.
+        ConfigError: it is missing, cannot be read or is not understood.
     """
     try:
         text = _read(path)
     except FileNotFoundError as error:
-        if os.path.lexists(path):  # somebody's rules are meant to be there: not the same as none
-            raise ConfigError(f"{path}: is a link that leads nowhere") from error
-        return Config()
+        what = "is a link that leads nowhere" if os.path.lexists(path) else "is missing"
+        raise ConfigError(
+            f"{path}: {what}; the operator's rules and control may have been in it: restore it, or, for the "
+            "defaults and no control, make an empty file in its place"
+        ) from error
     except FileFault as error:
         raise ConfigError(f"{path}: {error}") from error
     except UnicodeDecodeError as error:
