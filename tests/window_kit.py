@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +34,20 @@ def make_workspace(root: Path, config: str = "") -> Workspace:
         (root / "litany.toml").write_text(config)
         workspace = Workspace(root)
     return workspace
+
+
+@contextmanager
+def host_process(script: str, *arguments: str) -> Iterator[subprocess.Popen[bytes]]:
+    """A host in a process of its own; at the end of the block it is gone, also when the test has failed."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-c", script, *arguments]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
 def transcript_of(workspace: Workspace, agent: str = AGENT) -> Transcript:

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
-import subprocess
-import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -31,6 +28,7 @@ from window_kit import (
     AGENT,
     answered_in,
     assert_well_formed,
+    host_process,
     make_tools,
     make_workspace,
     record_json,
@@ -48,7 +46,8 @@ def workspace(tmp_path: Path) -> Workspace:
 def opened(workspace: Workspace, work: Callable[[OpenWorkspace], Awaitable[Any]]) -> Any:
     async def main() -> Any:
         async with open_workspace(workspace, tools=make_tools()) as ws:
-            return await work(ws)
+            with trio.fail_after(60):
+                return await work(ws)
 
     return trio.run(main)
 
@@ -160,10 +159,12 @@ def test_a_record_is_left_alone_while_its_host_lives(workspace: Workspace) -> No
 
 
 HOST = """
-import sys, trio
+import signal, sys, trio
 from pathlib import Path
 from litany_engine import open_workspace
 from window_kit import AGENT, make_tools, use
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell ignores for what is in the background
 
 async def main():
     async with open_workspace(sys.argv[1], tools=make_tools()) as ws:
@@ -182,9 +183,7 @@ trio.run(main)
 
 
 def killed_host(workspace: Workspace, what: str, before_it_dies: Callable[[], None] | None = None) -> None:
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    command = [sys.executable, "-c", HOST, str(workspace.root), what]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment) as host:
+    with host_process(HOST, str(workspace.root), what) as host:
         assert host.stdout is not None
         assert host.stdout.readline() == b"running\n"
         if before_it_dies is not None:
@@ -236,11 +235,7 @@ def test_steps_that_a_dead_host_had_only_begun_are_passed_over(workspace: Worksp
 
 
 def test_a_host_that_is_interrupted_settles_its_window_before_it_leaves(workspace: Workspace) -> None:
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    command = [sys.executable, "-c", HOST, str(workspace.root), "window"]
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment
-    ) as host:
+    with host_process(HOST, str(workspace.root), "window") as host:
         assert host.stdout is not None
         assert host.stdout.readline() == b"running\n"
         host.send_signal(signal.SIGINT)
@@ -357,14 +352,11 @@ def test_stopping_everything_keeps_the_waiting_parents_asleep_too(workspace: Wor
 
 
 def test_a_stop_from_another_process_settles_the_window_before_it_returns(workspace: Workspace) -> None:
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    command = [sys.executable, "-c", HOST, str(workspace.root), "window"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment) as host:
+    with host_process(HOST, str(workspace.root), "window") as host:
         assert host.stdout is not None
         assert host.stdout.readline() == b"running\n"
         assert cli(["stop", "--workspace", str(workspace.root), AGENT]) == 0
         assert answered_in(workspace) == ["a", "b"]
-        host.kill()
     assert_well_formed(workspace)
     assert not advance(workspace).due
 

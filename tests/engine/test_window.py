@@ -53,7 +53,8 @@ def opened(
 ) -> Any:
     async def main() -> Any:
         async with open_workspace(workspace, tools=make_tools() if tools is None else tools) as ws:
-            return await work(ws)
+            with trio.fail_after(60):
+                return await work(ws)
 
     return trio.run(main)
 
@@ -533,6 +534,25 @@ def test_a_stop_while_the_control_is_asked_runs_nothing_and_settles(tmp_path: Pa
     assert said == []
     assert results_in(workspace) == [("a", True, NOT_RUN_STOPPED), ("b", True, NOT_RUN_STOPPED)]
     assert record_json(workspace, 1, "a")["outcome"] == "stopped"
+    assert workspace.repository.read_mark("held", AGENT) is None
+
+
+def test_a_stop_while_a_held_call_is_asked_about_again_answers_it_and_lifts_its_mark(tmp_path: Path) -> None:
+    workspace = with_control(tmp_path, a=HOLD)
+    window(workspace, use("a", "say", text="1"), use("b", "say", text="2"))
+    assert workspace.repository.read_mark("held", AGENT) is not None
+    (workspace.root / "control.py").write_text("#!/bin/sh\ntouch asked\nexec sleep 60\n")
+    said: list[str] = []
+
+    async def work(ws: OpenWorkspace) -> None:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(ws.advance, AGENT)
+            await wait_until((workspace.root / "asked").exists)
+            await ws.stop(AGENT)
+
+    opened(workspace, work, make_tools(said))
+    assert said == []
+    assert results_in(workspace) == [("a", True, NOT_RUN_STOPPED), ("b", True, NOT_RUN_STOPPED)]
     assert workspace.repository.read_mark("held", AGENT) is None
 
 
