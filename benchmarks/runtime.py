@@ -22,7 +22,8 @@ import trio
 
 from litany_runtime.program import Program
 from litany_runtime.setup import Setup
-from litany_runtime.supervisor import InnerCall, Supervisor, open_supervisor
+from litany_runtime.program import InnerCall
+from litany_runtime.supervisor import Supervisor, open_supervisor
 from litany_stubs.render import render
 from litany_stubs.words import Reply, ToolDeclaration
 

@@ -12,9 +12,9 @@ import trio
 
 from litany_runtime.deadline import Deadline
 from litany_runtime.limits import Limits
-from litany_runtime.program import FilePolicy, Program, ProgramEnd
+from litany_runtime.program import FilePolicy, InnerCall, Program, ProgramEnd
 from litany_runtime.setup import Setup
-from litany_runtime.supervisor import InnerCall, Supervisor, open_supervisor
+from litany_runtime.supervisor import Supervisor, open_supervisor
 from litany_stubs.render import render
 from litany_stubs.words import Reply, ToolDeclaration
 

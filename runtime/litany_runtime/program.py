@@ -1,4 +1,4 @@
-"""A program: what a child is asked to run, and how it ended."""
+"""A program: what a child is asked to run, what it asks for, and how it ended."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from litany_runtime.outcome import Outcome, Usage
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from litany_stubs.words import Refusal
+    from litany_stubs.words import JSON, Refusal
 
 
 class FilePolicy(StrEnum):
@@ -40,6 +40,21 @@ class Program:
     worktree: Path | None = None
     files: FilePolicy = FilePolicy.WRITE
     filename: str = "program.py"
+
+
+@dataclass(frozen=True, slots=True)
+class InnerCall:
+    """A call that a program asks for.
+
+    Attributes:
+        seq: 1, 2, 3, … in the order of asking; the door mints the id.
+        name: the tool's name, as the program gave it.
+        input: the arguments, a JSON object.
+    """
+
+    seq: int
+    name: str
+    input: JSON
 
 
 @dataclass(frozen=True, slots=True)

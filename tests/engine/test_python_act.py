@@ -22,8 +22,7 @@ from litany_runtime.confine import ConfinementError
 from litany_runtime.deadline import Deadline
 from litany_runtime.limits import Limits
 from litany_runtime.outcome import EXIT_CODES, Outcome, Usage
-from litany_runtime.program import FilePolicy, Program, ProgramEnd
-from litany_runtime.supervisor import InnerCall
+from litany_runtime.program import FilePolicy, InnerCall, Program, ProgramEnd
 from litany_stubs.words import Refusal, Reply
 
 Body = Callable[["Run"], Awaitable[ProgramEnd | None]]

@@ -11,7 +11,7 @@ import trio.testing
 
 from litany_runtime.deadline import Deadline
 from litany_runtime.outcome import Outcome
-from litany_runtime.supervisor import InnerCall
+from litany_runtime.program import InnerCall
 from litany_stubs.words import Reply
 from runtime_kit import open_bench
 

@@ -15,7 +15,7 @@ import pytest
 import trio
 
 from litany_runtime.outcome import Outcome
-from litany_runtime.supervisor import InnerCall
+from litany_runtime.program import InnerCall
 from litany_stubs.words import Reply
 from runtime_kit import open_bench, processes_below
 

@@ -8,9 +8,9 @@ import pytest
 import trio
 
 from litany_runtime.limits import MIB, Limits
-from litany_runtime.program import FilePolicy, Program, ProgramEnd
+from litany_runtime.program import FilePolicy, InnerCall, Program, ProgramEnd
 from litany_runtime.setup import Setup
-from litany_runtime.supervisor import InnerCall, open_supervisor
+from litany_runtime.supervisor import open_supervisor
 from litany_stubs.render import render
 from litany_stubs.words import Reply, ToolDeclaration
 

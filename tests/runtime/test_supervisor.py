@@ -16,7 +16,7 @@ import trio
 
 from litany_runtime.limits import MIB, Limits
 from litany_runtime.outcome import Outcome
-from litany_runtime.supervisor import InnerCall
+from litany_runtime.program import InnerCall
 from litany_stubs.words import Refusal, Reply
 from runtime_kit import Bench, open_bench
 

@@ -102,9 +102,9 @@ def _run(
     from litany_engine.tools.source import SourceError, read_bytes
     from litany_engine.workspaces.seed import copy_folder
     from litany_runtime.confine import Isolation
-    from litany_runtime.program import Program
+    from litany_runtime.program import InnerCall, Program
     from litany_runtime.setup import Setup
-    from litany_runtime.supervisor import InnerCall, open_supervisor
+    from litany_runtime.supervisor import open_supervisor
     from litany_stubs.words import DoorError, Reply
 
     config = workspace.config

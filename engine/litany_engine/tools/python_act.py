@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from litany_runtime.limits import Limits
-    from litany_runtime.supervisor import InnerCall, Supervisor
+    from litany_runtime.program import InnerCall
+    from litany_runtime.supervisor import Supervisor
     from litany_stubs.words import JSON
 
 PYTHON = "python"
