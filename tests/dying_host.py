@@ -3,8 +3,10 @@
 Run as a script, it reads one request a line, and for each forks a child that does the work while the parent
 traces it and counts the system calls of all its threads, entries and exits alike. At the chosen one the child
 is sent SIGKILL: so whatever it does between two system calls, there is a number that falls between them.
+Without a number it is not traced, and dies when its tool `die` says so.
 
-    {"root": "…", "do": "window" | "advance", "calls": [blocks], "kill_at": n}  →  {"killed": bool, "stops": n}
+    {"root": "…", "do": "window" | "advance", "calls": [blocks], "kill_at": n | null}
+    →  {"killed": bool, "stops": n, "status": its exit status or null}
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +42,9 @@ class DyingHost:
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self._process = process
 
-    def do(self, root: Path, do: str, calls: list[dict[str, Any]], kill_at: int) -> dict[str, Any]:
+    def do(
+        self, root: Path, do: str, calls: list[dict[str, Any]], kill_at: int | None = None
+    ) -> dict[str, Any]:
         """Have a host do something, and die at its `kill_at`-th stop unless it is done before."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
@@ -111,6 +116,26 @@ def traced(work: Any, kill_at: int) -> dict[str, Any]:
         _libc.ptrace(_SYSCALL, thread, None, deliver)
 
 
+def untraced(work: Any) -> dict[str, Any]:
+    """Fork a child that does `work`, and see it end."""
+    pid = os.fork()
+    if pid == 0:
+        status = 70
+        try:
+            work()
+            status = 0
+        finally:
+            os._exit(status)
+    _, status = os.waitpid(pid, 0)
+    killed = os.WIFSIGNALED(status)
+    return {"killed": killed, "stops": 0, "status": None if killed else os.WEXITSTATUS(status)}
+
+
+def die() -> None:
+    """End this process as a kill does: nothing of it runs any more."""
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
 def main() -> None:
     """Serve requests until stdin ends."""
     import pygit2  # noqa: F401  so that no child spends its stops on imports
@@ -120,6 +145,7 @@ def main() -> None:
     from litany_engine.api import OpenWorkspace
     from litany_engine.windows.driver import Driver  # noqa: F401
     from litany_engine.windows.lock import executor_lock  # noqa: F401
+    from litany_engine.windows.transcript import Transcript
     from litany_engine.workspaces.workspace import Workspace, open_workspace_at
     from window_kit import AGENT
 
@@ -147,8 +173,26 @@ def main() -> None:
             await trio.sleep_forever()
             raise AssertionError
 
+        @tool(name="die")
+        async def die_when(file: str, when: str) -> str:
+            """Do something, and have the host die: while it runs, once it is recorded, once it is answered."""
+            note(workspace, file)
+            (workspace.worktree(AGENT) / file).write_text(file)
+            if when == "running":
+                die()
+            append = Transcript.append_result
+
+            def and_die(self: Transcript, *result: Any, **how: Any) -> Any:
+                if when == "answered":
+                    append(self, *result, **how)
+                die()
+
+            Transcript.append_result = and_die  # type: ignore[method-assign]
+            await trio.lowlevel.checkpoint()
+            return f"wrote {file}"
+
         async def work() -> None:
-            async with open_workspace(workspace, tools=[write, stop_me]) as ws:
+            async with open_workspace(workspace, tools=[write, stop_me, die_when]) as ws:
                 opened.append(ws)
                 if request["do"] == "window":
                     await ws.window(AGENT, request["calls"])
@@ -159,7 +203,9 @@ def main() -> None:
 
     for line in sys.stdin:
         request = json.loads(line)
-        print(json.dumps(traced(lambda request=request: host(request), request["kill_at"])), flush=True)
+        work = partial(host, request)
+        kill_at = request["kill_at"]
+        print(json.dumps(untraced(work) if kill_at is None else traced(work, kill_at)), flush=True)
 
 
 if __name__ == "__main__":

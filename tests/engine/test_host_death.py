@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 import trio
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from dying_host import DyingHost, TracingForbidden, dying_host
@@ -59,8 +59,13 @@ def blocks(kinds: list[str]) -> list[dict[str, Any]]:
         "answered": lambda call: use(call, "write", file=call),
         "refused": lambda call: use(call, "nothing_of_that_name"),
         "stopped": lambda call: use(call, "stop_me", file=call),
+        **{f"died {when}": dying(when) for when in ("running", "recorded", "answered")},
     }
     return [make[kind](f"c{index}") for index, kind in enumerate(kinds)]
+
+
+def dying(when: str) -> Callable[[str], dict[str, Any]]:
+    return lambda call: use(call, "die", file=call, when=when)
 
 
 def effects(workspace: Workspace) -> list[str]:
@@ -107,6 +112,46 @@ def test_any_death_leaves_one_result_for_each_call_in_order_and_an_agent_that_go
         except TracingForbidden as error:
             pytest.skip(str(error))
         check(workspace, [call["id"] for call in calls], *before)
+    finally:
+        shutil.rmtree(folder)
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    kinds=st.lists(
+        st.sampled_from(["answered", "refused", "stopped", "died running", "died recorded", "died answered"]),
+        min_size=1,
+        max_size=6,
+    )
+)
+@example(kinds=["stopped", "answered", "refused"])
+@example(kinds=["answered", "died running", "refused", "stopped"])
+@example(kinds=["refused", "died recorded", "answered"])
+@example(kinds=["died answered", "died running"])
+def test_any_order_of_ends_leaves_one_result_for_each_call_in_order_and_an_agent_that_goes_on(
+    host: DyingHost, kinds: list[str]
+) -> None:
+    """The same from block to block, with deaths that need no tracing: wherever it may run, this does."""
+    folder = Path(tempfile.mkdtemp(prefix="litany-ends-"))
+    try:
+        workspace = make_workspace(folder / "w")
+        calls = blocks(kinds)
+        done = host.do(workspace.root, "window", calls)
+        first = next((kind for kind in kinds if kind == "stopped" or kind.startswith("died")), "")
+        assert done["killed"] is first.startswith("died")
+        reached = kinds.index(first) + 1 if first else len(kinds)
+        committed = {call: text for call, _, text in results_in(workspace)}
+        if first in {"died running", "died recorded"}:
+            assert list(committed) == [call["id"] for call in calls[: reached - 1]]
+        elif first == "died answered":
+            assert list(committed) == [call["id"] for call in calls[:reached]]
+        else:
+            assert list(committed) == [call["id"] for call in calls]
+        check(workspace, [call["id"] for call in calls], ended_calls(workspace), committed)
+        wrote = [call["id"] for call, kind in zip(calls, kinds, strict=True) if kind != "refused"]
+        assert effects(workspace) == [
+            call for call in wrote if call in {each["id"] for each in calls[:reached]}
+        ]
     finally:
         shutil.rmtree(folder)
 
