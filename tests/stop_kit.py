@@ -196,7 +196,9 @@ def has_begun(host: Host) -> Callable[[], bool]:
 
 PHASES = {
     "as it starts": Phase("print('on')\nwhile True: pass", has_begun, stdout=b""),
-    "while it is compiled": Phase(f"[{'1,' * 150_000}]\nwhile True: pass", has_begun, stdout=b""),
+    "while it is compiled": Phase(
+        f"[{'1,' * 150_000}]\nwhile True: pass", has_begun, stdout=b"", cooperates=False
+    ),
     "in a tight loop": Phase("print('on', flush=True)\nwhile True: pass", printed_on),
     "in c code": Phase("print('on', flush=True)\nsum(range(10**12))", printed_on, cooperates=False),
     "asleep": Phase("import time\nprint('on', flush=True)\ntime.sleep(1000)", printed_on),
@@ -212,8 +214,10 @@ PHASES = {
         b"on\ncleaned\n",
     ),
     "when it will not end": Phase(
-        "print('on', flush=True)\nwhile True:\n    try:\n        while True: pass\n    except BaseException: pass",
+        "while True:\n    try:\n        print('on', flush=True)\n        while True: pass\n"
+        "    except BaseException: pass",
         printed_on,
+        b"on\non\n",
         cooperates=False,
     ),
     "in a flood of output": Phase("while True: print('on')", printed_on),
