@@ -336,6 +336,20 @@ def test_a_stopped_parent_is_not_woken_by_its_child_s_return_but_by_anybody_else
     assert_well_formed(workspace)
 
 
+def test_an_agent_whose_window_was_cancelled_is_a_stopped_one(workspace: Workspace) -> None:
+    child = workspace.add_agent(f"{AGENT}-1-x").id
+
+    async def work(ws: OpenWorkspace) -> None:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(ws.window, AGENT, [use("a", "hang"), use("b", "say", text="x")])
+            await wait_until(ws.running)
+            nursery.cancel_scope.cancel()
+        deposit(workspace.inbox(AGENT), child, "I returned")
+        assert not (await ws.advance(AGENT)).due
+
+    opened(workspace, work)
+
+
 def test_stopping_everything_keeps_the_waiting_parents_asleep_too(workspace: Workspace) -> None:
     child = workspace.add_agent(f"{AGENT}-1-x").id
 

@@ -513,8 +513,17 @@ def test_a_mark_of_a_call_that_is_answered_is_cleared(workspace: Workspace) -> N
         "held", AGENT, json.dumps({"tool_use_id": "a", "tool": "say", "reason": "x"})
     )
     done = opened(workspace, lambda ws: ws.advance())
-    assert (done.held, done.due) == ("", True)
+    assert (done.held, done.due, done.answers) == ("", True, None)
     assert workspace.repository.read_mark("held", AGENT) is None
+
+
+def test_a_mark_of_a_call_that_is_answered_keeps_no_reply_out(workspace: Workspace) -> None:
+    window(workspace, use("a", "say", text="1"))
+    workspace.repository.write_mark(
+        "held", AGENT, json.dumps({"tool_use_id": "a", "tool": "say", "reason": "x"})
+    )
+    assert window(workspace, use("b", "say", text="2")).end is WindowEnd.COMPLETED
+    assert answered_in(workspace) == ["a", "b"]
 
 
 def test_a_stop_while_the_control_is_asked_runs_nothing_and_settles(tmp_path: Path) -> None:
