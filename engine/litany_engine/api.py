@@ -189,8 +189,8 @@ class OpenWorkspace:
         with closing(self.workspace.records.step_of(who.id, parent)) as step:
             lives = not (step.tools / parent / "output.json").exists()
             # When its deadline is, only its own process knows; none is later than the maximum from now.
-            bound = trio.current_time() + self.workspace.config.maximum_deadline_s
             caller = replace(self._caller(who, step), parent=Parent(parent, lives=lives))
+            bound = trio.current_time() + min(self.workspace.config.maximum_deadline_s, caller.deadline_s)
             return await self._door.invoke(name, arguments, caller, call_id=call_id, deadline=bound)
 
     async def perform(self, call: ToolCall, context: Context) -> Capture:
@@ -307,6 +307,7 @@ class OpenWorkspace:
             cwd=self.workspace.cwd(agent.id),
             toolset=self.toolset(agent.id),
             step=step,
+            deadline_s=self.workspace.config.role(agent.role).deadline_s,
         )
 
     def _seat(self, agent: str) -> Seat:

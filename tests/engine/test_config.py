@@ -120,6 +120,7 @@ def test_settings_are_read(file: Path) -> None:
         [roles.mute]
         grant = []
         files = "none"
+        deadline = "30s"
         [roles.free]
         """,
     )
@@ -130,7 +131,7 @@ def test_settings_are_read(file: Path) -> None:
     assert config.descriptors == (file.parent / "tools", file.parent.__class__("/opt/tools/x.json"))
     assert config.control == ControlConfig(("control", "--strict"), 0.5)
     assert config.role("reader") == Role(("read_file",), FilePolicy.READ)
-    assert config.role("mute") == Role((), FilePolicy.NONE)
+    assert config.role("mute") == Role((), FilePolicy.NONE, 30.0)
 
 
 def test_an_absent_grant_and_an_empty_one_differ(file: Path) -> None:

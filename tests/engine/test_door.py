@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -72,7 +73,7 @@ REFUSALS = [
     # gate, name, input, inside a program, words that must be there
     ("grant", "nothing", {}, False, ["'nothing'", "read_file"]),
     ("grant", "read_fil", {}, False, ["did you mean 'read_file'"]),
-    ("grant", "wait", {}, False, ["'wait'", "worker", "Granted: python, read_file, relay"]),
+    ("grant", "fail", {}, False, ["'fail'", "worker", "Granted: python, read_file, relay"]),
     ("depth", "python", {"name": "read_file"}, True, ["'python'", "Granted: read_file, relay"]),
     (
         "schema",
@@ -283,6 +284,22 @@ def test_the_least_of_all_deadlines_counts(
     assert (end.outcome, end.exit_code) == (Outcome.TIMED_OUT, 124)
     assert took == pytest.approx(effective)
     assert record_of(end.record)["outcome"] == "timed_out"
+
+
+@pytest.mark.parametrize(
+    ("maximum", "role_s", "asked", "effective"), [(100, 7, 50, 7), (5, 7, 50, 5), (100, 70, 50, 50)]
+)
+def test_a_role_s_deadline_is_one_of_them(
+    place: Place, maximum: float, role_s: float, asked: float, effective: float
+) -> None:
+    async def main() -> float:
+        began = trio.current_time()
+        caller = replace(place.caller(), deadline_s=role_s)
+        await Door(Deadlines(10, maximum)).invoke("wait", {"deadline": asked}, caller)
+        return trio.current_time() - began
+
+    took = trio.run(main, clock=trio.testing.MockClock(autojump_threshold=0.05))
+    assert took == pytest.approx(effective)
 
 
 def test_time_that_a_control_takes_counts_against_the_deadline(place: Place) -> None:

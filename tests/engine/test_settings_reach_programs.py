@@ -131,6 +131,23 @@ def test_every_limit_is_seen_to_reach_a_program() -> None:
     assert {*TOO_MUCH, "output", "grace", "pending_calls"} == set(LIMIT_FIELDS)
 
 
+def test_a_deadline_of_a_role_holds_for_each_call_of_its_agents_and_lengthens_none(tmp_path: Path) -> None:
+    root = init_workspace(tmp_path / "ws", agent="a").root
+    (root / "litany.toml").write_text(
+        '[deadline]\nmaximum = "30s"\ndefault = "25s"\n[roles.default]\ndeadline = "300ms"\n'
+        '[roles.slow]\ndeadline = "1h"\n'
+    )
+    with open_workspace_blocking(root) as ws:
+        ws.python("pass")  # so that a program's start is no part of what follows
+        for end in (
+            ws.python("while True: pass"),
+            ws.python("while True: pass", deadline="20s"),
+            ws.invoke("bash", {"command": "sleep 60"}, deadline="20s"),
+        ):
+            assert (end.outcome, end.exit_code) == (Outcome.TIMED_OUT, 124)
+            assert 0.3 <= end.duration_s < 20
+
+
 def test_a_module_is_there_when_the_workspace_names_it(by_default: BlockingWorkspace, tmp_path: Path) -> None:
     program = "import quopri\nprint(quopri.encodestring(b'='))"
     end = by_default.python(program)

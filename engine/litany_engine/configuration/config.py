@@ -6,6 +6,7 @@ file that is not understood whole is not used at all: a misspelt limit must not 
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import tomllib
@@ -55,10 +56,12 @@ class Role:
     Attributes:
         grant: names of the tools they may call; None: every tool; empty: none.
         files: what their programs may do in the worktree.
+        deadline_s: seconds that no call of theirs runs beyond.
     """
 
     grant: tuple[str, ...] | None = None
     files: FilePolicy = FilePolicy.WRITE
+    deadline_s: float = math.inf
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,7 +262,8 @@ class _Reader:
             if not _ROLE_NAME.fullmatch(name):
                 raise self.error(("roles", name), f"is no name for a role; use {ROLE_SHAPE}")
             given = self.read(self.table(document, name, ("roles",)), "roles.NAME", ("roles", name))
-            roles[name] = Role(given.get("grant"), FilePolicy(given.get("files", "write")))
+            files = FilePolicy(given.get("files", "write"))
+            roles[name] = Role(given.get("grant"), files, given.get("deadline", math.inf))
         return MappingProxyType(roles)
 
     def table(self, document: dict[str, JSON], name: str, above: tuple[str, ...] = ()) -> dict[str, JSON]:

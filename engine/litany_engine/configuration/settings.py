@@ -147,6 +147,8 @@ SETTINGS: tuple[Setting, ...] = (
             '["python", "bash", "read_file", "apply_patch", "read_tool_output"]'),
     Setting("roles.NAME", "files", one_of("none", "read", "write"), '"write"',
             "What their programs may do in the agent's worktree."),
+    Setting("roles.NAME", "deadline", duration, None,
+            "No call of theirs runs longer, within [deadline] maximum.", '"30s"'),
 )
 # fmt: on
 
@@ -154,7 +156,8 @@ _INTRODUCTIONS = {
     "": "How programs run in this workspace. Every setting is shown, commented out, with its default or an "
     "example; to change one, take away the `# ` before it. A key that is not in this file is an error. "
     'Durations ("500ms", "30s", "5m", "1h30m") and sizes ("4096 B", "64 KiB", "256 MiB") carry their unit.',
-    "deadline": "A call ends at the earliest of these, its caller's deadline and what it asks for itself.",
+    "deadline": "A call ends at the earliest of: the maximum; its role's deadline; what it asks for itself, "
+    "or the default when it asks for nothing; its tool's timeout; the deadline of the program that makes it.",
     "limits": "What one program may use; what goes past a limit is refused or ended.",
     "output": "What a window shows the model of a call's output at once; `read_tool_output` pages the rest. "
     "`litany run`, `litany invoke` and programs get it whole.",

@@ -69,6 +69,7 @@ class Caller:
         toolset: its tools and grant.
         step: the step its records go to.
         parent: the call this one belongs to; None for an outer call.
+        deadline_s: seconds that no outer call of the agent's runs beyond.
     """
 
     workspace: Path
@@ -78,3 +79,4 @@ class Caller:
     toolset: Toolset
     step: Step
     parent: Parent | None = None
+    deadline_s: float = math.inf

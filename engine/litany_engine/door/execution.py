@@ -173,7 +173,8 @@ class Executions:
             return math.inf if asked is None else arrived + asked
         if asked is None and running.clock.at == math.inf:
             asked = self._deadlines.default_s
-        return arrived + min(math.inf if asked is None else asked, self._deadlines.maximum_s)
+        bounds = (running.caller.deadline_s, self._deadlines.maximum_s)
+        return arrived + min(math.inf if asked is None else asked, *bounds)
 
 
 def _was_cut_short(capture: Capture) -> bool:
