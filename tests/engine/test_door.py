@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ import trio.testing
 from door_kit import Place, make_place, record_of
 from litany_engine.door.callers import Caller, Parent
 from litany_engine.door.calls import CallEnd
-from litany_engine.door.door import ControlFault, Deadlines, Door
+from litany_engine.door.door import ControlFault, Deadlines, Door, StopError
 from litany_engine.door.gates import Hold
 from litany_runtime.outcome import Outcome
 from litany_stubs.words import Refusal
@@ -431,6 +432,27 @@ def test_the_first_cause_of_an_end_is_the_one_recorded(
 def test_a_stop_of_something_else_leaves_a_call_alone(place: Place, selector: str) -> None:
     _, stopped = stopping(place, "wait", {}, selector)
     assert stopped == ()
+
+
+def test_an_id_that_two_calls_have_stops_neither_and_is_told_with_their_records(place: Place) -> None:
+    async def main() -> tuple[str, int, tuple[str, ...], int]:
+        door = Door()
+        async with trio.open_nursery() as nursery:
+            callers = [place.caller(), place.caller(agent="b")]
+            for caller in callers:
+                nursery.start_soon(partial(door.invoke, "wait", {}, caller, call_id="T"))
+            await trio.testing.wait_all_tasks_blocked()
+            with pytest.raises(StopError) as caught:
+                await door.stop("T")
+            after = len(door.running())
+            stopped = await door.stop("steps/b/001/tools/T")
+            left = len(door.running())
+            nursery.cancel_scope.cancel()
+        return str(caught.value), after, stopped, left
+
+    told, after, stopped, left = trio.run(main)
+    assert told.endswith("give the record of the one you mean: steps/a/001/tools/T, steps/b/001/tools/T")
+    assert (after, stopped, left) == (2, ("T",), 1)
 
 
 def test_output_handed_over_at_a_stop_is_kept(place: Place) -> None:

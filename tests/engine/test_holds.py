@@ -17,14 +17,17 @@ from door_kit import Place, make_place, record_of
 from litany_engine import init_workspace, open_workspace, tool
 from litany_engine.configuration.config import HoldConfig
 from litany_engine.door.callers import Caller, Parent
-from litany_engine.door.calls import CallEnd
+from litany_engine.door.calls import CallEnd, Capture, Context, Tool, ToolCall
 from litany_engine.door.dead_holds import refuse_dead_holds
 from litany_engine.door.door import Door
 from litany_engine.door.events import CallHeld
 from litany_engine.door.gates import Hold
 from litany_engine.door.holds import Answer, HoldError, Holds, Question
+from litany_engine.tools.definitions import Traits
+from litany_engine.tools.toolset import toolset
 from litany_engine.workspaces.workspace import Workspace
 from litany_runtime.outcome import Outcome
+from litany_stubs.words import ToolDeclaration
 from tool_kit import wait_until
 from window_kit import use
 
@@ -250,6 +253,28 @@ def test_an_approved_call_does_not_approve_the_calls_inside_it(place: Place) -> 
     end = trio.run(main, clock=trio.testing.MockClock(autojump_threshold=0.05))
     assert end.data == {"outcome": "refused", "id": "T-1"}
     assert [each.name for each in place.kept.calls] == ["relay"]
+
+
+def test_an_answer_for_good_covers_no_call_that_asks_to_leave_its_confinement(place: Place) -> None:
+    async def execute(call: ToolCall, context: Context) -> Capture:
+        place.kept.calls.append(call)
+        return Capture()
+
+    traits = Traits(escape_argument="free")
+    place.toolset = toolset([Tool(ToolDeclaration("shell"), execute, traits=traits)])
+    holds = Holds(place.root)
+    question = Question("a", "U", "shell", {"free": True}, "rules", "why", None, "", parked=True)
+    holds.park(question)
+    holds.answer("U", Answer("pass"), remember=True)
+    assert holds.remembers(question)
+
+    async def main() -> CallEnd:
+        door = Door(holds=holds, hold=HoldConfig(patience_s=5))
+        return await door.invoke("shell", {"free": True}, place.caller())
+
+    end = trio.run(main, clock=trio.testing.MockClock(autojump_threshold=0.05))
+    assert end.outcome is Outcome.REFUSED
+    assert place.kept.calls == []
 
 
 def test_watchers_are_told_that_a_call_waits(place: Place) -> None:

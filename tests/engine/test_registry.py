@@ -461,6 +461,7 @@ def test_what_is_not_json_is_refused_with_its_path(place: Place, value: Any, tol
     end = invoke(place, "fail", value)
     assert end.refusal is not None
     assert end.refusal.gate == "schema"
+    assert told in end.refusal.reason
 
 
 @settings(deadline=None)
