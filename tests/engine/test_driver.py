@@ -257,6 +257,20 @@ def test_deposits_are_delivered_in_order_and_once(workspace: Workspace) -> None:
     assert advance(workspace).delivered == 0
 
 
+def test_a_deposit_appears_whole_and_once_it_is_on_the_device(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inbox = workspace.inbox(AGENT)
+    flushed: list[tuple[str, int]] = []
+
+    def flush(path: Path) -> None:
+        flushed.append((path.read_text() if path.is_file() else path.name, len(deposits(inbox))))
+
+    monkeypatch.setattr("litany_engine.windows.inbox.flush", flush)
+    deposit(inbox, "user", "all of it")
+    assert flushed == [("all of it", 0), (inbox.name, 1)]
+
+
 def test_a_deposit_whose_driver_died_before_it_took_the_file_away_is_not_delivered_twice(
     workspace: Workspace,
 ) -> None:

@@ -222,6 +222,30 @@ def test_lock_files_of_a_dead_git_are_cleared_away(workspace: Workspace) -> None
     assert len(transcript.entries()) == 1
 
 
+@pytest.mark.parametrize("kind", ["held", "stopped"])
+def test_lock_files_of_a_mark_whose_writer_died_are_cleared_away(workspace: Workspace, kind: str) -> None:
+    repository = workspace.repository
+    repository.write_mark(kind, AGENT, "before")
+    (workspace.root / f"repo.git/refs/litany/{kind}/{AGENT}.lock").write_text("")
+    with pytest.raises(GitError, match="lock"):
+        repository.write_mark(kind, AGENT, "after")
+    transcript_of(workspace).mend()
+    repository.write_mark(kind, AGENT, "after")
+    assert repository.read_mark(kind, AGENT) == "after"
+
+
+def test_what_a_program_writes_into_messages_is_not_even_stored(workspace: Workspace) -> None:
+    transcript = transcript_of(workspace)
+    answer(transcript)
+    junk = workspace.worktree(AGENT) / "messages" / "junk"
+    junk.write_text("not a message, and nobody else's text")
+    answer(transcript, "d")
+    blob = git(workspace, "hash-object", str(junk)).strip()
+    stored = git(workspace, "cat-file", "--batch-all-objects", "--batch-check=%(objectname)").split()
+    assert blob not in stored
+    assert [entry.name for entry in transcript.entries()] == ["001-tool.json", "002-tool.json"]
+
+
 def test_a_deposit_is_known_again_until_something_else_is_said(workspace: Workspace) -> None:
     transcript = transcript_of(workspace)
     transcript.append_message("user", "x", "0001-abc-user.md")
