@@ -27,7 +27,8 @@ def with_bench(test: Callable[..., Awaitable[None]]) -> Callable[..., None]:
     def run(tmp_path: Path, **kwargs: Any) -> None:
         async def main() -> None:
             async with open_bench(tmp_path) as bench:
-                await test(bench, **kwargs)
+                with trio.fail_after(60):
+                    await test(bench, **kwargs)
 
         trio.run(main)
 
