@@ -272,6 +272,23 @@ async def test_calls_in_flight_are_cancelled_when_the_program_is(bench: Bench) -
 
 
 @with_bench
+async def test_a_call_that_a_program_makes_while_it_is_being_ended_is_refused(bench: Bench) -> None:
+    stop, asked = trio.Event(), []
+
+    async def answer(call: InnerCall) -> Reply:
+        asked.append(call.name)
+        return Reply("completed", 0)
+
+    source = (
+        "import litany_tools\ntry:\n    print('on', flush=True)\n    while True: pass\n"
+        "finally:\n    end = litany_tools.echo(text='x')\n    print(end.exit_code, end.refusal.gate)"
+    )
+    end = await bench.run(source, stop=stop, answer=answer, output=lambda *_: stop.set())
+    assert (end.outcome, end.stdout) == (Outcome.STOPPED, b"on\n126 stop\n")
+    assert asked == []
+
+
+@with_bench
 async def test_a_program_is_not_complete_while_a_call_it_did_not_wait_for_is_running(bench: Bench) -> None:
     finished: list[str] = []
 
