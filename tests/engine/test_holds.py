@@ -76,7 +76,7 @@ def wait_and_answer(place: Place, answer: Answer | None, **hold: Any) -> tuple[C
                 holds.answer("T-1", answer)
         return ends[0], trio.current_time() - began
 
-    return trio.run(main, clock=trio.testing.MockClock(autojump_threshold=0.05))
+    return trio.run(main, clock=trio.testing.MockClock(autojump_threshold=0))
 
 
 def test_a_held_call_goes_on_when_the_operator_lets_it(place: Place) -> None:
@@ -132,7 +132,7 @@ def test_only_a_written_pass_to_exactly_this_call_is_consent(place: Place, conte
             (place.root / "holds/a/T-1.answer").write_bytes(content)
         return ends[0]
 
-    end = trio.run(main, clock=trio.testing.MockClock(autojump_threshold=0.05))
+    end = trio.run(main, clock=trio.testing.MockClock(autojump_threshold=0))
     assert end.outcome is Outcome.REFUSED
     assert place.kept.calls == []
 
@@ -186,7 +186,7 @@ def stopped_while_held(place: Place, deadline: float, *, stop_at: float, pause: 
             await door.stop()
         return ends[0]
 
-    return trio.run(main, clock=trio.testing.MockClock(autojump_threshold=0.05))
+    return trio.run(main, clock=trio.testing.MockClock(autojump_threshold=0))
 
 
 def test_the_deadline_of_a_program_counts_while_its_call_is_held(place: Place) -> None:
@@ -227,7 +227,7 @@ def test_what_was_held_is_not_run_by_another_version_of_its_tool(place: Place) -
             holds.answer("T-1", Answer("pass"))
         return ends[0]
 
-    end = trio.run(main, clock=trio.testing.MockClock(autojump_threshold=0.05))
+    end = trio.run(main, clock=trio.testing.MockClock(autojump_threshold=0))
     assert end.refusal is not None
     assert end.refusal.gate == "availability"
     assert place.kept.calls == []
@@ -250,9 +250,32 @@ def test_an_approved_call_does_not_approve_the_calls_inside_it(place: Place) -> 
             assert [each.id for each in holds.questions()] == ["T-1"]
         return ends[0]
 
-    end = trio.run(main, clock=trio.testing.MockClock(autojump_threshold=0.05))
+    end = trio.run(main, clock=trio.testing.MockClock(autojump_threshold=0))
     assert end.data == {"outcome": "refused", "id": "T-1"}
     assert [each.name for each in place.kept.calls] == ["relay"]
+
+
+def test_what_was_held_is_not_run_once_its_parent_has_ended(place: Place) -> None:
+    async def main() -> CallEnd:
+        door, holds = holding(place)
+        caller = inside(place.caller())
+        assert caller.parent is not None
+        ends = []
+
+        async def call() -> None:
+            ends.append(await door.invoke("read_file", {"path": "x"}, caller))
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(call)
+            await trio.sleep(1)
+            caller.parent.lives = False
+            holds.answer("T-1", Answer("pass"))
+        return ends[0]
+
+    end = trio.run(main, clock=trio.testing.MockClock(autojump_threshold=0))
+    assert end.refusal is not None
+    assert end.refusal.gate == "authority"
+    assert place.kept.calls == []
 
 
 def test_an_answer_for_good_covers_no_call_that_asks_to_leave_its_confinement(place: Place) -> None:
@@ -272,7 +295,7 @@ def test_an_answer_for_good_covers_no_call_that_asks_to_leave_its_confinement(pl
         door = Door(holds=holds, hold=HoldConfig(patience_s=5))
         return await door.invoke("shell", {"free": True}, place.caller())
 
-    end = trio.run(main, clock=trio.testing.MockClock(autojump_threshold=0.05))
+    end = trio.run(main, clock=trio.testing.MockClock(autojump_threshold=0))
     assert end.outcome is Outcome.REFUSED
     assert place.kept.calls == []
 
@@ -285,7 +308,7 @@ def test_watchers_are_told_that_a_call_waits(place: Place) -> None:
         door.watch(lambda event: seen.append(event) if isinstance(event, CallHeld) else None)
         await door.invoke("read_file", {"path": "x"}, inside(place.caller()))
 
-    trio.run(main, clock=trio.testing.MockClock(autojump_threshold=0.05))
+    trio.run(main, clock=trio.testing.MockClock(autojump_threshold=0))
     assert [(e.call.id, e.parent, e.gate, e.reason) for e in seen] == [("T-1", "T", "control", "ask Ann")]
 
 
