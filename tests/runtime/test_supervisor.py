@@ -14,6 +14,7 @@ import psutil
 import pytest
 import trio
 
+from litany_runtime.deadline import Deadline
 from litany_runtime.limits import MIB, Limits
 from litany_runtime.outcome import Outcome
 from litany_runtime.program import InnerCall
@@ -217,8 +218,29 @@ async def test_a_loop_past_its_deadline_ends_in_time_and_keeps_its_output(bench:
 @with_bench
 async def test_c_code_past_its_deadline_is_killed(bench: Bench) -> None:
     await bench.run("pass")  # the zygote's start counts, and is not what is tried here
-    end = await bench.run("print('kept')\nsum(range(10**12))", deadline_s=0.5)
+    # A grace is for a stop, which comes unannounced; this one would be longer than the test may take.
+    limits = Limits(grace_s=300)
+    end = await bench.run("print('kept')\nsum(range(10**12))", deadline_s=0.5, limits=limits)
     assert (end.outcome, end.exit_code, end.stdout) == (Outcome.TIMED_OUT, 124, b"kept\n")
+
+
+@with_bench
+async def test_a_stop_after_the_deadline_is_not_the_cause(bench: Bench) -> None:
+    stop, deadline = trio.Event(), Deadline()
+
+    def output(_: str, data: bytes) -> None:
+        if b"over" in data:
+            stop.set()
+        else:
+            deadline.no_later_than(trio.current_time())
+
+    source = (
+        "import time\ntry:\n    print('on', flush=True)\n    while True: pass\n"
+        "finally:\n    print('over', flush=True)\n    time.sleep(0.02)\n    print('cleaned')"
+    )
+    end = await bench.run(source, deadline=deadline, stop=stop, output=output)
+    assert (end.outcome, end.reason) == (Outcome.TIMED_OUT, "the deadline passed")
+    assert end.stdout.startswith(b"on\n")
 
 
 @with_bench
@@ -305,6 +327,47 @@ async def test_a_program_is_not_complete_while_a_call_it_did_not_wait_for_is_run
     end = await bench.run(source, answer=answer)
     assert end.outcome is Outcome.COMPLETED, end.stderr
     assert finished == ["echo"]
+
+
+@with_bench
+async def test_a_call_that_nobody_waits_for_is_waited_for_until_the_deadline_and_no_longer(
+    bench: Bench,
+) -> None:
+    await bench.run("pass")
+    cancelled: list[str] = []
+
+    async def answer(call: InnerCall) -> Reply:
+        try:
+            await trio.sleep_forever()
+        finally:
+            cancelled.append(call.name)
+        raise AssertionError
+
+    source = (
+        "import threading, time, litany_tools\n"
+        "threading.Thread(target=litany_tools.nap, daemon=True).start()\ntime.sleep(0.1)\nprint('done')"
+    )
+    end = await bench.run(source, answer=answer, deadline_s=1.0)
+    assert (end.outcome, end.stdout, cancelled) == (Outcome.TIMED_OUT, b"done\n", ["nap"])
+
+
+@with_bench
+async def test_a_program_that_fails_waits_for_no_call(bench: Bench) -> None:
+    cancelled: list[str] = []
+
+    async def answer(call: InnerCall) -> Reply:
+        try:
+            await trio.sleep_forever()
+        finally:
+            cancelled.append(call.name)
+        raise AssertionError
+
+    source = (
+        "import threading, time, litany_tools\n"
+        "threading.Thread(target=litany_tools.nap, daemon=True).start()\ntime.sleep(0.1)\nraise KeyError(1)"
+    )
+    end = await bench.run(source, answer=answer, deadline_s=300)
+    assert (end.outcome, cancelled) == (Outcome.FAILED, ["nap"])
 
 
 @with_bench
