@@ -27,7 +27,7 @@ from litany_runtime.outcome import Usage
 from litany_runtime.output import Kept
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import AsyncIterable, Callable, Mapping, Sequence
     from pathlib import Path
 
     from litany_engine.tools.spawner import Spawner
@@ -91,7 +91,7 @@ async def run_process(
     *,
     env: Mapping[str, str],
     cwd: Path,
-    stdin: bytes = b"",
+    stdin: bytes | AsyncIterable[bytes] = b"",
     max_output_bytes: int = MAX_OUTPUT_BYTES,
     grace_s: float = GRACE_S,
     output: Callable[[str, bytes], None] | None = None,
@@ -105,7 +105,8 @@ async def run_process(
         argv: program and arguments; the program is looked up in `env`'s PATH unless it has a slash.
         env: the whole environment, to which only `LITANY_PROCESS_TREE` is added.
         cwd: the working directory.
-        stdin: what it may read; offered, so not reading it is no error. Empty: `/dev/null`.
+        stdin: what it may read, at once or in pieces as they come; offered, so not reading it is no error.
+            Empty: `/dev/null`.
         max_output_bytes: bytes kept of each stream.
         grace_s: seconds between SIGTERM and SIGKILL.
         output: `output("stdout" | "stderr", chunk)` gets the streams as they come; must not raise.
@@ -184,7 +185,7 @@ class _Run:
         self.lost = False
         self.never_started = False
 
-    async def to_the_end(self, request: bytes, stdin: bytes) -> None:
+    async def to_the_end(self, request: bytes, stdin: bytes | AsyncIterable[bytes]) -> None:
         """Serve the streams and follow the keeper until the tree is gone."""
         serving = trio.CancelScope(shield=True)
         with trio.CancelScope(shield=True) as shield:
@@ -206,7 +207,9 @@ class _Run:
         drain(self._pipes.stdout, self._take_stdout)
         drain(self._pipes.stderr, self._take_stderr)
 
-    async def _serve(self, serving: trio.CancelScope, request: bytes, stdin: bytes) -> None:
+    async def _serve(
+        self, serving: trio.CancelScope, request: bytes, stdin: bytes | AsyncIterable[bytes]
+    ) -> None:
         with serving:
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(collect, self._pipes.stdout, self._take_stdout)
@@ -216,10 +219,14 @@ class _Run:
                     await send_all(self._pipes.control.fileno(), request)
                 self._asked.set()
 
-    async def _feed(self, stdin: bytes) -> None:
+    async def _feed(self, stdin: bytes | AsyncIterable[bytes]) -> None:
         if self._pipes.stdin is not None:
             with suppress(OSError):  # stdin is offered: who does not read it has not failed
-                await send_all(self._pipes.stdin, stdin)
+                if isinstance(stdin, bytes):
+                    await send_all(self._pipes.stdin, stdin)
+                else:
+                    async for piece in stdin:
+                        await send_all(self._pipes.stdin, piece)
             self._pipes.close_stdin()
 
     async def _follow(self) -> None:
