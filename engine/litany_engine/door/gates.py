@@ -179,10 +179,13 @@ def judge_grant(asked: Admission) -> Verdict:
 def judge_availability(asked: Admission) -> Verdict:
     """A tool may be there and granted, and not callable at this moment."""
     name = asked.call.name
-    state = asked.caller.toolset.registry.state(name)
+    registry = asked.caller.toolset.registry
+    state = registry.state(name)
     if state is State.ACTIVE:
         return None
     how = "is not loaded" if state is State.DEFERRED else "is suspended for now"
+    if reason := registry.reason(name):
+        how += f": {reason}"
     return Refusal("availability", f"{name!r} {how}. {_names(asked)}")
 
 

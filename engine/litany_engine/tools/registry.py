@@ -65,6 +65,7 @@ class Registry:
     def __init__(self, tools: Iterable[Tool] = ()) -> None:
         self._tools: dict[str, Tool] = {}
         self._states: dict[str, State] = {}
+        self._reasons: dict[str, str] = {}
         self._checks: dict[str, ArgumentCheck] = {}
         self._answer_checks: dict[str, AnswerCheck] = {}
         self.tools: Mapping[str, Tool] = MappingProxyType(self._tools)
@@ -113,11 +114,12 @@ class Registry:
         self._checks.pop(name, None)
         self._answer_checks.pop(name, None)
         self._states.pop(name, None)
+        self._reasons.pop(name, None)
         self.version += 1
         return self._tools.pop(name, None) is not None
 
-    def set_state(self, state: State, *names: str) -> None:
-        """Put tools into a state.
+    def set_state(self, state: State, *names: str, reason: str = "") -> None:
+        """Put tools into a state, for a reason that whoever is refused one of them is told.
 
         Raises:
             ToolsetError: there is none of that name; nothing is changed.
@@ -126,6 +128,7 @@ class Registry:
             self._known(name)
         for name in names:
             self._states[name] = state
+            self._reasons[name] = reason
         self.version += 1
 
     def suspend_all(self) -> None:
@@ -135,6 +138,10 @@ class Registry:
     def state(self, name: str) -> State | None:
         """A tool's state; None when there is no such tool."""
         return self._states.get(name)
+
+    def reason(self, name: str) -> str:
+        """Why a tool is in its state; "" when nobody said."""
+        return self._reasons.get(name, "")
 
     def check(self, tool: Tool) -> ArgumentCheck:
         """The compiled check of a tool's arguments, built once for each version of it."""
