@@ -160,10 +160,12 @@ def test_calls_in_flight_elsewhere_count_too_and_a_death_frees_their_places(tmp_
     path = tmp_path / "budgets/agent/a.pending"
     here = Pending(path)
     with subprocess.Popen([sys.executable, "-c", code, str(path)], stdout=subprocess.PIPE) as other:
-        assert other.stdout is not None
-        assert other.stdout.readline() == b"0\n"
-        assert (here.take(2), here.take(2)) == (1, None)
-        os.kill(other.pid, signal.SIGKILL)
+        try:
+            assert other.stdout is not None
+            assert other.stdout.readline() == b"0\n"
+            assert (here.take(2), here.take(2)) == (1, None)
+        finally:
+            os.kill(other.pid, signal.SIGKILL)
     assert here.take(2) == 0
     here.leave(1)
     assert Pending(path).take(2) == 1  # two doors of one process bound each other, too
