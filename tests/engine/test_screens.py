@@ -120,8 +120,8 @@ def test_a_halt_ends_what_is_still_running(place: Place) -> None:
     async def execute(call: ToolCall, context: Context) -> Capture:
         assert context.invoke is not None
         await context.invoke("read_file", {"path": "x"})
-        await trio.sleep_forever()
-        raise AssertionError
+        await trio.lowlevel.checkpoint()
+        return Capture(stdout=b"it went on")
 
     place.toolset = toolset([*place.toolset.tools.values(), Tool(ToolDeclaration("long"), execute)])
 
