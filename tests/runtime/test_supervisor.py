@@ -220,8 +220,11 @@ async def test_c_code_past_its_deadline_is_killed(bench: Bench) -> None:
     await bench.run("pass")  # the zygote's start counts, and is not what is tried here
     # A grace is for a stop, which comes unannounced; this one would be longer than the test may take.
     limits = Limits(grace_s=300)
+    zygote = bench.supervisor._zygote
     end = await bench.run("print('kept')\nsum(range(10**12))", deadline_s=0.5, limits=limits)
     assert (end.outcome, end.exit_code, end.stdout) == (Outcome.TIMED_OUT, 124, b"kept\n")
+    assert zygote is not None
+    assert not zygote.dead, "its end was everyone's"
 
 
 @with_bench
