@@ -203,4 +203,9 @@ def test_a_call_that_makes_calls_does_not_wait_for_its_own_slot(place: Place) ->
 
 def test_a_barrier_of_a_program_is_kept_through_the_door(place: Place) -> None:
     most, order = together(place, ["safe", "safe", "barrier", "safe", "safe"])
-    assert (most, order) == (2, ["T-1", "T-2", "T-3", "T-4", "T-5"])
+    assert (most, sorted(order[:2]), order[2], sorted(order[3:])) == (
+        2,
+        ["T-1", "T-2"],
+        "T-3",
+        ["T-4", "T-5"],
+    )
