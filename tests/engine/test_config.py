@@ -21,6 +21,7 @@ from litany_engine.configuration.config import (
     parse_config,
 )
 from litany_engine.configuration.settings import SETTINGS, default_toml
+from litany_engine.mcp.server_config import ServerConfig
 from litany_runtime.limits import Limits
 from litany_runtime.program import FilePolicy
 
@@ -59,8 +60,10 @@ def test_the_defaults_it_shows_are_the_defaults_that_hold(file: Path) -> None:
     live = [
         line for line in uncommented().splitlines() if not line.startswith((*without, "[[rules]]", "tool = "))
     ]
-    config = read(file, "\n".join(live).replace('deadline = "30s"', ""))
-    assert dataclasses.replace(config, roles={}) == Config()
+    text = "\n".join(live).replace('deadline = "30s"', "")
+    config = read(file, text.replace("[mcp.search]", '[mcp.search]\ncommand = ["x"]'))
+    assert dataclasses.replace(config, roles={}, mcp={}) == Config()
+    assert config.mcp == {"search": ServerConfig("search", ("x",))}
     assert config.roles == {"default": Role()}
 
 
@@ -74,7 +77,8 @@ def test_every_setting_stands_in_the_file_with_its_meaning() -> None:
     document = tomllib.loads(uncommented())
     for each in SETTINGS:
         table = document
-        for part in filter(None, each.table.replace("NAME", "default").split(".")):
+        name = "search" if each.table == "mcp.NAME" else "default"
+        for part in filter(None, each.table.replace("NAME", name).split(".")):
             table = table[part]
             table = table[0] if isinstance(table, list) else table
         assert each.key in table

@@ -19,6 +19,7 @@ from litany_engine.configuration.regular_file import FileFault, read_regular
 from litany_engine.configuration.settings import SETTINGS, Setting
 from litany_engine.configuration.toml_lines import line_of
 from litany_engine.door.budget_limits import Budgets
+from litany_engine.mcp.server_config import SERVER_NAME, SERVER_NAME_SHAPE, ServerConfig
 from litany_engine.near import near
 from litany_engine.records.records import Durability
 from litany_engine.rules.rules import Action, Rule, Rules
@@ -112,6 +113,7 @@ class Config:
         hold: what happens while a call waits for the operator.
         concurrency: inner calls of one agent at once.
         roles: by name; ask `role`, which knows the default one.
+        mcp: the servers whose tools are offered, by name.
     """
 
     isolation: Literal["full", "kernel"] = "full"
@@ -131,6 +133,7 @@ class Config:
     hold: HoldConfig = field(default_factory=HoldConfig)
     concurrency: int = 8
     roles: Mapping[str, Role] = field(default_factory=lambda: MappingProxyType({}))
+    mcp: Mapping[str, ServerConfig] = field(default_factory=lambda: MappingProxyType({}))
 
     def role(self, name: str) -> Role:
         """The role of that name.
@@ -220,6 +223,7 @@ class _Reader:
             budgets=Budgets(**budgets),
             hold=HoldConfig(**{_HOLD_FIELDS[key]: value for key, value in hold.items()}),
             roles=self.roles(self.table(document, "roles")),
+            mcp=self.servers(self.table(document, "mcp")),
         )
 
     def deadline(self, given: dict[str, Any]) -> dict[str, Any]:
@@ -245,10 +249,8 @@ class _Reader:
             raise self.error(
                 ("control",), "has no command; write the program to ask and its arguments as a list"
             )
-        program, *arguments = given["command"]
-        if "/" in program:
-            program = str(self.path.parent / program)
-        return ControlConfig((program, *arguments), *([given["deadline"]] if "deadline" in given else []))
+        command = self.command(given["command"])
+        return ControlConfig(command, *([given["deadline"]] if "deadline" in given else []))
 
     def rules(self, document: dict[str, JSON]) -> tuple[Rule, ...]:
         try:
@@ -265,6 +267,30 @@ class _Reader:
             files = FilePolicy(given.get("files", "write"))
             roles[name] = Role(given.get("grant"), files, given.get("deadline", math.inf))
         return MappingProxyType(roles)
+
+    def servers(self, document: dict[str, JSON]) -> Mapping[str, ServerConfig]:
+        servers = {}
+        for name in document:
+            if not SERVER_NAME.fullmatch(name):
+                raise self.error(("mcp", name), f"is no name for a server; use {SERVER_NAME_SHAPE}")
+            given = self.read(self.table(document, name, ("mcp",)), "mcp.NAME", ("mcp", name))
+            if "command" not in given:
+                raise self.error(
+                    ("mcp", name), "has no command; write the server's program and its arguments as a list"
+                )
+            servers[name] = ServerConfig(
+                name,
+                self.command(given["command"]),
+                env=given.get("env", ()),
+                tools=given.get("tools"),
+                timeout_s=given.get("timeout"),
+                trust_hints=given.get("trust_hints", False),
+            )
+        return MappingProxyType(servers)
+
+    def command(self, argv: tuple[str, ...]) -> tuple[str, ...]:
+        program, *arguments = argv
+        return (str(self.path.parent / program) if "/" in program else program, *arguments)
 
     def table(self, document: dict[str, JSON], name: str, above: tuple[str, ...] = ()) -> dict[str, JSON]:
         value = document.get(name, {})

@@ -34,7 +34,7 @@ class Setting:
     """One key of the file.
 
     Attributes:
-        table: the table it stands in, "" for the top of the file, `roles.NAME` for any role.
+        table: the table it stands in, "" for the top of the file, `roles.NAME` for any role (as `mcp.NAME`).
         key: its name there.
         read: from the TOML value to what the engine uses.
         default: what holds when the key is absent, as TOML; None when no value says that.
@@ -101,6 +101,20 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("tools", "suspended", texts("tool names"), "[]",
             "Tools that nobody may call for now, and no search finds.", '["deploy"]'),
 
+    Setting("mcp.NAME", "command", argv, None,
+            "The server's program and its arguments; it speaks MCP on stdin and stdout, and its working "
+            "directory is the workspace. A path with a slash starts there too.", '["npx", "-y", "server"]'),
+    Setting("mcp.NAME", "env", texts("names of variables"), "[]",
+            "Names of variables of your environment that it gets, besides PATH, HOME and the like.",
+            '["SEARCH_KEY"]'),
+    Setting("mcp.NAME", "tools", texts("tool names"), None,
+            "Which of its tools are offered, by its own names for them. Absent: all. Empty: none.",
+            '["search", "fetch"]'),
+    Setting("mcp.NAME", "timeout", duration, None, "The most that one call of it may take.", '"30s"'),
+    Setting("mcp.NAME", "trust_hints", boolean, "false",
+            "Whether you believe it when it says that a tool only reads, or does nothing that cannot be "
+            "undone. Its other hints count in any case: they ask for more care."),
+
     Setting("control", "command", argv, None,
             "A program and its arguments, asked before each permitted call: one JSON object on stdin, its "
             "verdict (pass, refuse or hold) on stdout. Absent: every permitted call passes. A path with a "
@@ -162,6 +176,9 @@ _INTRODUCTIONS = {
     "output": "What a window shows the model of a call's output at once; `read_tool_output` pages the rest. "
     "`litany run`, `litany invoke` and programs get it whole.",
     "tools": "Tools besides the built-in ones.",
+    "mcp.NAME": "One table for each MCP server whose tools this workspace offers, as NAME_tool. It is "
+    "started when its tools are first wanted, and ended with the workspace. It runs with your rights, "
+    "outside every sandbox. Needs: pip install 'litany[mcp]'.",
     "control": "Your own say on each call.",
     "hold": "What happens while a call is held for your answer.",
     "budgets": "What may be used in all. Absent: no budget. 0: nothing. Used is used: neither a failure nor "
@@ -173,7 +190,7 @@ _INTRODUCTIONS = {
 }
 
 
-_HEADERS = {"roles.NAME": "# [roles.default]", "rules": "# [[rules]]"}
+_HEADERS = {"roles.NAME": "# [roles.default]", "rules": "# [[rules]]", "mcp.NAME": "# [mcp.search]"}
 """Headers that are commented out as well: an empty table there would mean something."""
 
 

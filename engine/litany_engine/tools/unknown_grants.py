@@ -25,5 +25,5 @@ def unknown_grants(config: Config, known: Collection[str]) -> Iterator[str]:
     lists += [("[tools] defers", config.deferred), ("[tools] suspends", config.suspended)]
     for where, names in lists:
         for name in names:
-            if name not in known:
+            if name not in known and not any(name.startswith(each.prefix) for each in config.mcp.values()):
                 yield f"litany.toml: {where} {name!r}, which no tool here is called{near(name, known)}"
