@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from litany_engine.door.calls import CallEnd, Context, Executor, Tool, ToolCall
     from litany_engine.door.events import Event
     from litany_engine.door.screens import Screen
+    from litany_engine.mcp.connected import Servers
     from litany_engine.records.records import Step
     from litany_engine.windows.driver import Advance, Driver
     from litany_engine.windows.window import Answers
@@ -73,6 +74,14 @@ class OpenWorkspace:
         self._toolsets: dict[str, Toolset] = {}
         if config.deferred or config.suspended:
             set_states(self._tools.registry, config, lambda agent: config.role(self.agent(agent).role).grant)
+        self._servers: Servers | None = None
+        if config.mcp:
+            from litany_engine.mcp.sdk import need_sdk  # noqa: PLC0415  most workspaces have no servers
+
+            need_sdk("[mcp] in litany.toml")
+            from litany_engine.mcp.connected import Servers  # noqa: PLC0415
+
+            self._servers = Servers(workspace, self._tools.registry, self._lasting)
         config.rules.check(self._tools.tools.values())
         deadlines = Deadlines(config.default_deadline_s, config.maximum_deadline_s)
         consult = None
@@ -151,10 +160,13 @@ class OpenWorkspace:
             WorkspaceError: there is no such agent, or none was named and there are several.
             UnitError: the deadline is none.
             RecordError: no step can be opened for it.
+            ServerError: it may reach the tools of an MCP server that cannot be used.
         """
         who = self.agent(agent)
         # Before there is a step, which a mistake in it would leave empty.
         seconds = math.inf if deadline is None else time_to_run(deadline)
+        ends_at = trio.current_time() + seconds
+        await self._meet(who, name)
         step = self.workspace.records.open_step(who.id)
         with closing(step):
             invoke = partial(
@@ -164,7 +176,7 @@ class OpenWorkspace:
                 self._caller(who, step),
                 # One outer call a step: numbered as the step is, an id names one call of the agent for good.
                 call_id=f"call_{step.number}" if call_id is None else call_id,
-                deadline=trio.current_time() + seconds,
+                deadline=ends_at,
                 output=on_output,
             )
             return await uninterrupted(invoke)
@@ -186,6 +198,7 @@ class OpenWorkspace:
             RecordError: that is no call's id, or that call has no record.
         """
         who = self.agent(agent)
+        await self._meet(who, name)
         with closing(self.workspace.records.step_of(who.id, parent)) as step:
             lives = not (step.tools / parent / "output.json").exists()
             # When its deadline is, only its own process knows; none is later than the maximum from now.
@@ -218,6 +231,8 @@ class OpenWorkspace:
         Raises:
             StopError: the id names several calls.
         """
+        if self._servers is not None:
+            self._servers.stop()
         # Without a driver no window is open; one that is named stays asleep only if a driver marks it so.
         if self._driver is None and selector is None:
             return await self._door.stop(selector, reason=reason)
@@ -244,7 +259,9 @@ class OpenWorkspace:
             TranscriptError: the reply cannot stand in a transcript, or the agent is held.
             GitError: the repository cannot be read or written.
         """
-        return await self._drives().window(self.agent(agent), content, model)
+        who = self.agent(agent)
+        await self._meet(who)
+        return await self._drives().window(who, content, model)
 
     async def advance(self, agent: str | None = None) -> Advance:
         """Settle what a dead host left, ask again about a held call, and deliver what waits in the inbox.
@@ -261,7 +278,22 @@ class OpenWorkspace:
             TranscriptError: its transcript cannot be gone on with.
             GitError: the repository cannot be read or written.
         """
-        return await self._drives().advance(self.agent(agent))
+        who = self.agent(agent)
+        await self._meet(who)
+        return await self._drives().advance(who)
+
+    async def connect(self, agent: str | None = None) -> None:
+        """Start the MCP servers that an agent may call, so that `toolset` has their tools; calls do so too.
+
+        Args:
+            agent: which agent; the only one when None.
+
+        Raises:
+            WorkspaceError: there is no such agent.
+            ServerError: one of them cannot be used.
+            ToolsetError, RulesError: its tools cannot stand beside the others.
+        """
+        await self._meet(self.agent(agent))
 
     def running(self) -> tuple[ToolCall, ...]:
         """The calls in flight in this process."""
@@ -292,6 +324,15 @@ class OpenWorkspace:
             found = self._toolsets[role] = self._tools.granted(self.workspace.config.role(role).grant)
         return found
 
+    async def _meet(self, agent: Agent, name: str | None = None) -> None:
+        """Have the tools of MCP servers there, if a call of `name`, or a list of tools, may want them."""
+        if self._servers is not None:
+            await self._servers.meet(self.workspace.config.role(agent.role).grant, name)
+
+    def _lasting(self) -> trio.Nursery:
+        assert self._services is not None  # calls are made inside the block
+        return self._services
+
     def _drives(self) -> Driver:
         if self._driver is None:
             from litany_engine.windows.driver import Driver  # noqa: PLC0415  a host without transcripts needs none
@@ -321,8 +362,7 @@ class OpenWorkspace:
     async def _programs(self) -> Supervisor:
         async with self._starting:
             if self._supervisor is None:
-                assert self._services is not None  # calls are made inside the block
-                self._supervisor = await self._services.start(self._keep_supervisor)
+                self._supervisor = await self._lasting().start(self._keep_supervisor)
             return self._supervisor
 
     async def _keep_supervisor(self, task_status: trio.TaskStatus[Supervisor]) -> None:

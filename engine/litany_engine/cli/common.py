@@ -215,6 +215,7 @@ def the_toolset(workspace: Workspace | None, args: argparse.Namespace) -> Toolse
     Raises:
         CommandError: an agent is named, and there is no workspace.
         ToolsetError: two tools have one name.
+        ServerError: an MCP server cannot be used.
     """
     from litany_engine.api import OpenWorkspace
     from litany_engine.tools.builtins import BUILTIN_TOOLS
@@ -227,5 +228,21 @@ def the_toolset(workspace: Workspace | None, args: argparse.Namespace) -> Toolse
                 f"--agent {args.agent}: {Path.cwd()} is in no workspace; name one with --workspace"
             )
         return toolset([*BUILTIN_TOOLS, *tools])
+    if workspace.config.mcp:
+        return _with_servers(workspace, tools, the_agent(args))
     # Not opened: nothing is called, so nobody needs to be able to stop it.
     return OpenWorkspace(workspace, tools, None, (), None).toolset(the_agent(args))
+
+
+def _with_servers(workspace: Workspace, tools: list[Tool], agent: str | None) -> Toolset:
+    """The same in a workspace with MCP servers, which are started to say what tools they have."""
+    import trio
+
+    from litany_engine.api import open_workspace
+
+    async def main() -> Toolset:
+        async with open_workspace(workspace, tools=tools) as ws:
+            await ws.connect(agent)
+            return ws.toolset(agent)
+
+    return trio.run(main)

@@ -1,0 +1,267 @@
+"""The servers of a workspace: started when their tools are first wanted, each tool a tool like any other.
+
+    wanted ─► started, shaken hands ─► tools listed, compared with their pins ─► registered
+    called ─► started again if it has ended ─► listed again if it says that its list has changed ─► called
+
+What is registered is what was pinned, for as long as the workspace is open: a tool of which its server later
+says something else is suspended, and nobody is ever shown the new words.
+"""
+
+from __future__ import annotations
+
+import logging
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import trio
+from mcp.shared.exceptions import MCPError
+
+from litany_engine.door.calls import Capture, Tool
+from litany_engine.door.in_flight import faulted
+from litany_engine.mcp.connection import Connection
+from litany_engine.mcp.errors import ServerError
+from litany_engine.mcp.listing import chosen, make_tool
+from litany_engine.mcp.pins import Pins, changes
+from litany_engine.mcp.results import as_capture
+from litany_engine.tools.environment import (
+    AGENT_VARIABLE,
+    CALL_VARIABLE,
+    WORKSPACE_VARIABLE,
+    tool_environment,
+)
+from litany_engine.tools.registry import State, ToolsetError
+from litany_runtime.outcome import EXIT_CODES, Outcome
+from litany_stubs.words import Refusal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    import mcp_types
+
+    from litany_engine.door.calls import Context, ToolCall
+    from litany_engine.mcp.server_config import ServerConfig
+    from litany_engine.tools.registry import Registry
+    from litany_engine.workspaces.workspace import Workspace
+
+_log = logging.getLogger("litany.mcp")
+
+
+class Servers:
+    """The servers that the operator connects a workspace to.
+
+    Args:
+        workspace: the workspace.
+        registry: where their tools go.
+        services: the nursery of what lives as long as the workspace is open.
+    """
+
+    def __init__(
+        self, workspace: Workspace, registry: Registry, services: Callable[[], trio.Nursery]
+    ) -> None:
+        self._servers = [
+            _Server(each, workspace, registry, services) for each in workspace.config.mcp.values()
+        ]
+        self._registry = registry
+        self._starting: dict[trio.CancelScope, None] = {}
+
+    async def meet(self, grant: tuple[str, ...] | None, name: str | None = None) -> None:
+        """See to it that what a call may reach is registered.
+
+        Args:
+            grant: what the calling role may call; a server of which it may call nothing is not started.
+            name: the tool that is called; one of this host's that runs no programs needs no server. None
+                when the tools are to be listed.
+
+        Raises:
+            ServerError: a server cannot be used.
+            ToolsetError: a tool of a server has a name that is taken.
+            RulesError: a rule asks of a tool what it does not have.
+        """
+        if name is not None and (tool := self._registry.tools.get(name)) is not None and not tool.composes:
+            return
+        wanted = [each for each in self._servers if not each.registered and each.is_granted(grant)]
+        if not wanted:
+            return
+        errors: list[Exception] = []
+
+        async def register(server: _Server) -> None:
+            try:
+                await server.register()
+            except (ServerError, ValueError) as error:
+                errors.append(error)
+
+        with trio.CancelScope() as scope:
+            self._starting[scope] = None
+            try:
+                async with trio.open_nursery() as nursery:
+                    for each in wanted:
+                        nursery.start_soon(register, each)
+            finally:
+                del self._starting[scope]
+        if scope.cancelled_caught:
+            raise ServerError("stopped while servers were being started; nothing was called")
+        if errors:
+            raise errors[0]
+
+    def stop(self) -> None:
+        """End the waiting for servers that are being started."""
+        for each in self._starting:
+            each.cancel()
+
+
+class _Server:
+    """One server, with the connection that it has at the moment."""
+
+    def __init__(
+        self,
+        config: ServerConfig,
+        workspace: Workspace,
+        registry: Registry,
+        services: Callable[[], trio.Nursery],
+    ) -> None:
+        self.registered = False
+        self._config = config
+        self._workspace = workspace
+        self._registry = registry
+        self._services = services
+        self._connection: Connection | None = None
+        self._using = trio.Lock()
+        self._pins = Pins(workspace.root, config.name)
+        self._pinned: dict[str, mcp_types.Tool] = {}
+
+    def is_granted(self, grant: tuple[str, ...] | None) -> bool:
+        """Whether a role may call any of its tools."""
+        return grant is None or any(name.startswith(self._config.prefix) for name in grant)
+
+    async def register(self) -> None:
+        """Start it and register its tools; nothing of it is registered when one of them cannot be.
+
+        Raises:
+            ServerError, ToolsetError, RulesError: as `Servers.meet`.
+        """
+        async with self._using:
+            if self.registered:
+                return
+            with self._named():
+                connection = await self._start()
+                told = chosen(self._config, connection.tools)
+                kept = self._pins.load()
+                pinned = {name: kept.get(name, each) for name, each in told.items()}
+                tools = {name: self._tool(each) for name, each in pinned.items()}
+                self._check(list(tools.values()))
+                if pinned.keys() - kept.keys():
+                    self._pins.save({**kept, **pinned})
+            config = self._workspace.config
+            for tool in tools.values():
+                deferred = tool.declaration.name in config.deferred
+                self._registry.register(tool, State.DEFERRED if deferred else State.ACTIVE)
+            for name in config.suspended:
+                if name in {tool.declaration.name for tool in tools.values()}:
+                    self._registry.set_state(State.SUSPENDED, name)
+            self._pinned = pinned
+            self.registered = True
+            self._suspend_changed(told)
+
+    def _check(self, tools: list[Tool]) -> None:
+        for tool in tools:
+            name = tool.declaration.name
+            if (other := self._registry.tools.get(name)) is not None:
+                raise ToolsetError(
+                    f"two tools are named {name!r} ({tool.place} and {other.place or 'built in'}); give the "
+                    "server another name in litany.toml"
+                )
+        self._workspace.config.rules.check(tools)
+
+    def _tool(self, told: mcp_types.Tool) -> Tool:
+        name = told.name
+
+        async def execute(call: ToolCall, context: Context) -> Capture:
+            return await self._call(name, call, context)
+
+        return make_tool(self._config, told, execute)
+
+    async def _call(self, name: str, call: ToolCall, context: Context) -> Capture:
+        async def report(progress: float, total: float | None, message: str | None) -> None:
+            context.report(message or "", progress / total if total else None)
+
+        try:
+            async with self._using:
+                with self._named():
+                    connection = await self._ready()
+            if self._registry.state(call.name) is not State.ACTIVE:
+                why = self._registry.reason(call.name)
+                return Capture(
+                    outcome=Outcome.REFUSED,
+                    refusal=Refusal("availability", f"{call.name!r} is suspended for now: {why}."),
+                )
+        except ServerError as error:
+            return faulted(f"{error}. The call was not run.")
+        try:
+            result = await connection.call(name, call.input, report)
+        except trio.Cancelled:
+            return _told_to_cancel(self._config.name)
+        except ServerError as error:
+            return faulted(
+                f"server {self._config.name!r} was lost in the middle of the call: {error}. Whether the call "
+                "did anything is unknown; the next call starts the server again"
+            )
+        except MCPError as error:
+            return Capture.failed(f"{call.name}: error {error.code} of its server: {error.message}")
+        return as_capture(self._registry.tools[call.name].declaration, result, context.keep)
+
+    async def _ready(self) -> Connection:
+        """A connection that can be called, of a server that says of its tools what it said."""
+        connection = self._connection
+        if connection is None or not connection.alive:
+            connection = await self._start()
+            self._suspend_changed({each.name: each for each in connection.tools})
+        elif connection.changed:
+            self._suspend_changed({each.name: each for each in await self._list(connection)})
+        return connection
+
+    async def _list(self, connection: Connection) -> list[mcp_types.Tool]:
+        try:
+            return await connection.list_tools()
+        except MCPError as error:
+            raise ServerError(f"it does not list its tools: {error.message}") from error
+
+    async def _start(self) -> Connection:
+        config = self._config
+        root = self._workspace.root
+        environment = tool_environment(root, "", "", passed=config.env)
+        for own in (WORKSPACE_VARIABLE, AGENT_VARIABLE, CALL_VARIABLE):
+            del environment[own]  # it answers calls of every agent, and makes none itself
+        connection = Connection(config.command, environment, root)
+        await self._services().start(connection.run)
+        if not connection.alive:
+            raise ServerError(f"it cannot be used: {connection.failure}")
+        self._connection = connection
+        return connection
+
+    def _suspend_changed(self, told: dict[str, mcp_types.Tool]) -> None:
+        for name, before in self._pinned.items():
+            what = changes(before, told.get(name))
+            ours = self._config.prefix + name
+            if what and self._registry.state(ours) is not State.SUSPENDED:
+                accept = f"to accept what it says now, delete {self._pins.path} in the workspace"
+                reason = f"{what} since it was first used here; {accept}"
+                self._registry.set_state(State.SUSPENDED, ours, reason=reason)
+                _log.warning("%s is suspended: %s", ours, reason)
+
+    @contextmanager
+    def _named(self) -> Iterator[None]:
+        """Say of an error which server it is about, and where that is written down."""
+        try:
+            yield
+        except ServerError as error:
+            raise ServerError(
+                f"server {self._config.name!r} ([mcp.{self._config.name}] in litany.toml): {error}"
+            ) from error
+
+
+def _told_to_cancel(server: str) -> Capture:
+    """What there is to say of a call that its server was told to cancel; the door knows what ended it."""
+    note = (
+        f"[server {server!r} was told to cancel the call; it need not, and what the call has done stands]\n"
+    )
+    return Capture(stderr=note.encode(), exit_code=EXIT_CODES[Outcome.STOPPED])
