@@ -32,6 +32,7 @@ COMMANDS = {
     "holds": "show the calls that wait for your answer",
     "answer": "answer a call that is held",
     "advance": "settle what a dead process left, and go on with what was held",
+    "mcp": "serve an agent's tools to an MCP client, on stdin and stdout",
     "doctor": "try which layers of confinement hold on this machine",
 }
 """Every command and the line that `litany --help` shows for it."""
