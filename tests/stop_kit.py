@@ -9,6 +9,7 @@ cleared it.
 from __future__ import annotations
 
 import json
+import os
 import threading
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
@@ -122,8 +123,18 @@ async def warm(ws: OpenWorkspace) -> set[int]:
 
 
 def pid_namespaces(pids: set[int]) -> set[str]:
-    """The pid namespaces of processes, besides our own."""
-    return {space for pid in pids if (space := _pid_namespace(pid))} - {_pid_namespace("self")}
+    """The pid namespaces of processes, besides our own; they stay, or others would get their numbers."""
+    spaces = set()
+    for pid in pids:
+        with suppress(OSError):
+            descriptor = os.open(f"/proc/{pid}/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
+            _held.append(descriptor)
+            spaces.add(str(Path(f"/proc/self/fd/{descriptor}").readlink()))
+    return spaces - {_pid_namespace("self")}
+
+
+_held: list[int] = []
+"""Descriptors that keep namespaces from being numbered anew; a handful for a test process, for good."""
 
 
 def living_in(spaces: set[str]) -> set[int]:
