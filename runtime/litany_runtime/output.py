@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+MARKER_BYTES = 128
+"""The line that stands for a dropped middle is shorter than this."""
+
 
 class Kept:
     """Bytes of one stream within a bound, however much arrives and in whatever pieces.

@@ -1,4 +1,7 @@
-"""Is this structured answer what its tool promised: the check of output schemas.
+"""What a tool may answer: how much, and of which shape.
+
+How much is the same for functions, processes and connected servers, and for a router that answers for them. A
+program's own output is bounded by its limits.
 
 Programs read `data` by the types that the output schema says, so data of another shape is told where it came
 from and not where it is stumbled over. The call is a fault: it ran, and the tool's author can mend it.
@@ -9,8 +12,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
+import msgspec
+
 from litany_engine.door.nullable import accept_null
+from litany_runtime.limits import MIB
 from litany_runtime.outcome import Outcome
+from litany_runtime.output import MARKER_BYTES, Kept
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,6 +25,13 @@ if TYPE_CHECKING:
     from litany_engine.door.calls import Capture
     from litany_engine.door.prepared import Prepared
     from litany_stubs.words import JSON
+
+
+MAX_OUTPUT_BYTES = 10 * MIB
+"""Bytes kept of each stream: far above what a person or model reads, far below what hurts."""
+
+MAX_DATA_BYTES = 10 * MIB
+"""Encoded size of structured data; it cannot be cut, so more of it is a fault."""
 
 
 class AnswerSchemaError(ValueError):
@@ -53,27 +67,54 @@ class AnswerCheck:
         return f"${''.join(f'[{each!r}]' for each in first.instance_path)}: {first.message}"
 
 
-def keeps_promise(prepared: Prepared, capture: Capture) -> Capture:
-    """A result as its tool promised it, or the fault that it is not.
+def kept(prepared: Prepared, capture: Capture) -> Capture:
+    """A result whose streams lack their middle where they were too long; a program has limits of its own."""
+    most = MAX_OUTPUT_BYTES + MARKER_BYTES  # what was cut before has its marker in it
+    if prepared.tool.composes or (len(capture.stdout) <= most and len(capture.stderr) <= most):
+        return capture
+    return replace(capture, stdout=_cut(capture.stdout), stderr=_cut(capture.stderr))
 
-    No data is none to judge, and what failed promises nothing.
-    """
+
+def answered(prepared: Prepared, capture: Capture) -> Capture:
+    """A result of the size and shape that it may have, or the fault that it has not."""
+    fault = _size_fault(capture.data) or _shape_fault(prepared, capture)
+    if not fault:
+        return capture
+    where = f" ({prepared.tool.place})" if prepared.tool.place else ""
+    reason = (
+        f"tool {prepared.tool.declaration.name!r} ran to its end, but its data {fault}. What the call did "
+        f"stands; mend the tool{where}"
+    )
+    return replace(capture, data=None, outcome=Outcome.FAULTED, reason=reason)
+
+
+def _cut(stream: bytes) -> bytes:
+    kept = Kept(MAX_OUTPUT_BYTES)
+    kept.add(stream)
+    return kept.bytes()
+
+
+def _size_fault(data: JSON) -> str:
+    if data is None or isinstance(data, bool | int | float):
+        return ""
+    try:
+        size = len(msgspec.json.encode(data))
+    except (TypeError, ValueError, RecursionError):
+        return ""  # whoever writes it down says what about it is not JSON's
+    return "" if size <= MAX_DATA_BYTES else f"has {size} bytes as JSON, and an answer holds {MAX_DATA_BYTES}"
+
+
+def _shape_fault(prepared: Prepared, capture: Capture) -> str:
+    """No data is none to judge, and what failed promises nothing."""
     tool = prepared.tool
     schema = tool.declaration.output_schema
     if schema is None or capture.data is None or capture.exit_code != 0 or capture.outcome is not None:
-        return capture
+        return ""
     try:
         fault = prepared.toolset.registry.answer_check(tool).fault(capture.data)
     except AnswerSchemaError as error:
         fault = f"the schema itself is none: {error}"
-    if not fault:
-        return capture
-    where = f" ({tool.place})" if tool.place else ""
-    reason = (
-        f"tool {tool.declaration.name!r} ran to its end, but its data is not what its output schema "
-        f"promises: {fault[:MAX_FAULT_CHARS]}. What the call did stands; mend the tool{where}"
-    )
-    return replace(capture, data=None, outcome=Outcome.FAULTED, reason=reason)
+    return fault and f"is not what its output schema promises: {fault[:MAX_FAULT_CHARS]}"
 
 
 MAX_FAULT_CHARS = 500

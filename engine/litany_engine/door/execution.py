@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import trio
 
-from litany_engine.door.answers import keeps_promise
+from litany_engine.door.answers import answered, kept
 from litany_engine.door.calls import Capture, Context
 from litany_engine.door.in_flight import cut_short, faulted, told
 from litany_engine.door.schedule import Schedule, Slots
@@ -119,12 +119,12 @@ class Executions:
                     schedule.leave(turn)
         finally:
             running.as_parent.lives = False
-        if not self._screens:
-            return capture
-        screened = screen(self._screens, prepared.review, capture)
-        if screened.halt:
-            running.halt(screened.halt)
-        return screened.capture
+        if self._screens:
+            screened = screen(self._screens, prepared.review, capture)
+            if screened.halt:
+                running.halt(screened.halt)
+            capture = screened.capture
+        return kept(prepared, capture)  # only now: screens see all of it
 
     async def _attempts(
         self, asked: Admission, running: Running, prepared: Prepared, context: Context
@@ -155,7 +155,7 @@ class Executions:
             return faulted(f"tool {name!r} failed inside litany: {told(error)}")
         if not isinstance(capture, Capture):
             return faulted(f"tool {name!r} returned {type(capture).__name__}, not a Capture: mend the tool")
-        return cut_short(running, capture) if _was_cut_short(capture) else keeps_promise(prepared, capture)
+        return cut_short(running, capture) if _was_cut_short(capture) else answered(prepared, capture)
 
     def _schedule(self, parent: Parent, agent: str) -> Schedule:
         """The order of a call's inner calls. Those that a program makes share the slots of its agent."""

@@ -1,0 +1,149 @@
+"""How much a tool may answer: the same for whatever answers."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trio
+from hypothesis import given
+from hypothesis import strategies as st
+
+from door_kit import make_place
+from litany_engine import Capture, tool
+from litany_engine.door.answers import MAX_DATA_BYTES, MAX_OUTPUT_BYTES
+from litany_engine.door.calls import CallEnd, Context, Tool, ToolCall
+from litany_engine.door.door import Door
+from litany_engine.tools.toolset import toolset
+from litany_runtime.outcome import Outcome
+from litany_runtime.output import MARKER_BYTES, Kept
+from litany_stubs.words import ToolDeclaration
+
+MUCH = MAX_OUTPUT_BYTES + 1000
+
+
+def answers_of(tmp_path: Path, answer: Any, **of_the_door: Any) -> CallEnd:
+    """The end of a call whose tool is made of `answer`, which is recorded as it was given."""
+    place = make_place(tmp_path)
+    place.toolset = toolset([answer])
+
+    async def main() -> CallEnd:
+        return await Door(**of_the_door).invoke(answer.declaration.name, {}, place.caller())
+
+    end = trio.run(main)
+    assert end.record is not None
+    recorded = json.loads((end.record / "output.json").read_text())
+    assert (recorded["stdout"].encode(), recorded["data"]) == (end.stdout, end.data)
+    return end
+
+
+@tool(name="t")
+def in_a_thread() -> bytes:
+    """Much."""
+    return b"a" * MUCH
+
+
+@tool(name="t")
+async def in_a_task() -> str:
+    """Much."""
+    return "a" * MUCH
+
+
+async def executor(call: ToolCall, context: Context) -> Capture:
+    return Capture(stdout=b"a" * MUCH, stderr=b"b" * MUCH)
+
+
+PLAIN = Tool(ToolDeclaration("t"), executor)
+
+
+@pytest.mark.parametrize(
+    ("answer", "router"),
+    [(in_a_thread, None), (in_a_task, None), (PLAIN, None), (in_a_thread, executor)],
+    ids=["thread", "task", "executor", "router"],
+)
+def test_a_stream_that_is_too_long_lacks_its_middle_whoever_wrote_it(
+    tmp_path: Path, answer: Tool, router: Any
+) -> None:
+    end = answers_of(tmp_path, answer, router=router)
+
+    assert end.outcome is Outcome.COMPLETED
+    for stream in filter(None, (end.stdout, end.stderr)):
+        assert f"[1000 of {MUCH} bytes dropped here: output limit]".encode() in stream
+        assert len(stream) <= MAX_OUTPUT_BYTES + MARKER_BYTES
+        assert stream.count(stream[:1]) >= MAX_OUTPUT_BYTES
+
+
+def test_a_stream_of_just_the_limit_and_one_that_was_cut_before_are_left_as_they_are(tmp_path: Path) -> None:
+    before = Kept(MAX_OUTPUT_BYTES)
+    before.add(b"a" * MUCH)
+
+    async def whole(call: ToolCall, context: Context) -> Capture:
+        return Capture(stdout=before.bytes(), stderr=b"b" * MAX_OUTPUT_BYTES)
+
+    end = answers_of(tmp_path, Tool(ToolDeclaration("t"), whole))
+
+    assert end.stdout == before.bytes()
+    assert end.stderr == b"b" * MAX_OUTPUT_BYTES
+
+
+def test_a_screen_sees_what_is_dropped_afterwards_and_is_bounded_itself(tmp_path: Path) -> None:
+    seen = []
+
+    def twice(call: ToolCall, capture: Capture) -> Capture:
+        seen.append(len(capture.stdout))
+        return Capture(stdout=capture.stdout * 2)
+
+    end = answers_of(tmp_path, in_a_task, screens=[twice])
+
+    assert seen == [MUCH]
+    assert f"of {2 * MUCH} bytes dropped here".encode() in end.stdout
+
+
+def test_what_a_tool_hands_over_when_it_is_cut_short_is_bounded_too(tmp_path: Path) -> None:
+    async def until_told(call: ToolCall, context: Context) -> Capture:
+        try:
+            await trio.sleep_forever()
+        except trio.Cancelled:
+            return Capture(stdout=b"a" * MUCH, exit_code=1)
+        raise AssertionError
+
+    end = answers_of(tmp_path, Tool(ToolDeclaration("t"), until_told, deadline_s=lambda _: 0.01))
+
+    assert end.outcome is Outcome.TIMED_OUT
+    assert b"bytes dropped here" in end.stdout
+
+
+@pytest.mark.parametrize(("extra", "outcome"), [(0, Outcome.COMPLETED), (1, Outcome.FAULTED)])
+def test_data_that_is_too_large_is_a_fault_because_it_cannot_be_cut(
+    tmp_path: Path, extra: int, outcome: Outcome
+) -> None:
+    data = "a" * (MAX_DATA_BYTES - 2 + extra)
+
+    async def execute(call: ToolCall, context: Context) -> Capture:
+        return Capture(stdout=b"said", data=data)
+
+    end = answers_of(tmp_path, Tool(ToolDeclaration("t"), execute))
+
+    assert (end.outcome, end.stdout) == (outcome, b"said")
+    assert (end.data == data) is not bool(extra)
+    if extra:
+        assert f"its data has {MAX_DATA_BYTES + 1} bytes as JSON" in end.reason
+        assert "What the call did stands" in end.reason
+
+
+def test_a_program_is_bounded_by_its_limits_and_not_a_second_time(tmp_path: Path) -> None:
+    composing = Tool(ToolDeclaration("t"), executor, composes=True)
+
+    assert len(answers_of(tmp_path, composing).stdout) == MUCH
+
+
+@given(sizes=st.lists(st.integers(1, 40), max_size=8), most=st.integers(0, 60))
+def test_the_marker_of_a_cut_stream_fits_the_room_that_is_left_for_it(sizes: list[int], most: int) -> None:
+    kept = Kept(most)
+    for size in sizes:
+        kept.add(b"x" * size)
+    kept.total_bytes += 10**15  # however much was dropped
+
+    assert len(kept.bytes()) <= most + MARKER_BYTES
