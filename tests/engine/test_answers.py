@@ -16,6 +16,7 @@ from litany_engine import Capture, tool
 from litany_engine.door.answers import MAX_DATA_BYTES, MAX_OUTPUT_BYTES
 from litany_engine.door.calls import CallEnd, Context, Tool, ToolCall
 from litany_engine.door.door import Door
+from litany_engine.door.screens import Rewrite
 from litany_engine.tools.toolset import toolset
 from litany_runtime.outcome import Outcome
 from litany_runtime.output import MARKER_BYTES, Kept
@@ -91,9 +92,9 @@ def test_a_stream_of_just_the_limit_and_one_that_was_cut_before_are_left_as_they
 def test_a_screen_sees_what_is_dropped_afterwards_and_is_bounded_itself(tmp_path: Path) -> None:
     seen = []
 
-    def twice(call: ToolCall, capture: Capture) -> Capture:
+    def twice(call: ToolCall, capture: Capture) -> Rewrite:
         seen.append(len(capture.stdout))
-        return Capture(stdout=capture.stdout * 2)
+        return Rewrite(Capture(stdout=capture.stdout * 2))
 
     end = answers_of(tmp_path, in_a_task, screens=[twice])
 
