@@ -157,7 +157,7 @@ def serve_raw(script: dict[str, Any]) -> None:
     """Answer each method with what the script says, line by line.
 
     Keys are methods; a value is the `result`, `{"error": …}`, `{"exit": n}`, `{"raw": text, "times": n}`, or
-    `{"silence": true}`. `start` happens before anything is read; `deaf` stops the reading after so many lines. An
+    `{"silence": true}`, `{"once": …, "then": …}`, `{"raw": …, "then": …}`. `start` happens before anything is read; `deaf` stops the reading after so many lines. An
     answer of the client's becomes the text of the answer to its last request.
     """
     last: Any = None
@@ -188,6 +188,12 @@ def _do(what: Any, message: Any) -> None:
         for _ in range(what.get("times", 1)):
             sys.stdout.write(what["raw"])
         sys.stdout.flush()
+        if "then" in what:
+            _do(what["then"], message)
+    elif "once" in what:
+        _do(what.pop("once"), message)
+    elif "then" in what:
+        _do(what["then"], message)
     elif "error" in what:
         _write({"jsonrpc": "2.0", "id": message["id"], "error": what["error"]})
     elif "silence" not in what:

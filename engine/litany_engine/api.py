@@ -232,7 +232,7 @@ class OpenWorkspace:
             StopError: the id names several calls.
         """
         if self._servers is not None:
-            self._servers.stop()
+            self._servers.stop(selector)
         # Without a driver no window is open; one that is named stays asleep only if a driver marks it so.
         if self._driver is None and selector is None:
             return await self._door.stop(selector, reason=reason)
@@ -327,7 +327,7 @@ class OpenWorkspace:
     async def _meet(self, agent: Agent, name: str | None = None) -> None:
         """Have the tools of MCP servers there, if a call of `name`, or a list of tools, may want them."""
         if self._servers is not None:
-            await self._servers.meet(self.workspace.config.role(agent.role).grant, name)
+            await self._servers.meet(agent.id, self.workspace.config.role(agent.role).grant, name)
 
     def _lasting(self) -> trio.Nursery:
         assert self._services is not None  # calls are made inside the block

@@ -7,6 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+pytest.importorskip("mcp", reason="the extra litany[mcp] is not installed")
+
 import trio
 
 from litany_engine import open_workspace
@@ -14,11 +17,11 @@ from litany_engine import tool as local_tool
 from litany_engine.api import OpenWorkspace
 from litany_engine.door.calls import CallEnd
 from litany_engine.door.events import CallReport
-from litany_engine.mcp.errors import ServerError
+from litany_engine.mcp.errors import ServerError, StartStoppedError
 from litany_engine.rules.rules import RulesError
 from litany_engine.tools.registry import ToolsetError
 from litany_runtime.outcome import Outcome
-from mcp_kit import call, good, within
+from mcp_kit import call, good, raw, tool, within
 from tool_kit import processes_with, unique_sleep, wait_until
 
 
@@ -269,8 +272,6 @@ def test_it_may_be_deferred_and_suspended(tmp_path: Path) -> None:
 
 
 def test_a_stop_ends_the_waiting_for_a_server_that_does_not_start(tmp_path: Path) -> None:
-    from mcp_kit import raw
-
     async def do(ws: OpenWorkspace) -> None:
         async with trio.open_nursery() as nursery:
             errors: list[Exception] = []
@@ -278,16 +279,47 @@ def test_a_stop_ends_the_waiting_for_a_server_that_does_not_start(tmp_path: Path
             async def ask() -> None:
                 try:
                     await ws.connect()
-                except ServerError as error:
+                except StartStoppedError as error:
                     errors.append(error)
 
             nursery.start_soon(ask)
             await wait_until(lambda: processes_with(str(tmp_path / "script.json")), 30)
-            await ws.stop()
+            await ws.stop("another")
+            assert not errors
+            await ws.stop("a")
         assert "stopped while servers were being started" in str(errors[0])
         assert processes_with(str(tmp_path / "script.json")) == []
 
     within(raw(tmp_path, {"initialize": {"silence": True}}), do)
+
+
+def test_a_server_whose_tools_cannot_be_offered_is_ended_at_once(tmp_path: Path) -> None:
+    async def do(ws: OpenWorkspace) -> None:
+        with pytest.raises(ServerError):
+            await ws.connect()
+        await wait_until(lambda: not processes_with(str(tmp_path / "script.json")))
+
+    within(raw(tmp_path, {"tools/list": {"tools": [tool("a/b")]}}), do)
+
+
+def test_a_list_that_could_not_be_read_is_asked_for_again(tmp_path: Path) -> None:
+    """A change must not slip through because the first look at it failed."""
+    changed = '{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}\n'
+    script = {
+        "tools/list": {"once": {"tools": [tool()]}, "then": {"error": {"code": 1, "message": "not now"}}},
+        "tools/call": {"raw": changed, "then": {"content": []}},
+    }
+
+    async def do(ws: OpenWorkspace) -> None:
+        assert (await ws.invoke("s_t", {})).outcome is Outcome.COMPLETED
+        for _ in range(2):
+            end = await ws.invoke("s_t", {})
+            assert (end.outcome, "it does not list its tools: not now" in end.reason) == (
+                Outcome.FAULTED,
+                True,
+            )
+
+    within(raw(tmp_path, script), do)
 
 
 def test_two_calls_of_one_server_are_in_flight_together(tmp_path: Path) -> None:

@@ -7,6 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+pytest.importorskip("mcp", reason="the extra litany[mcp] is not installed")
+
 import trio
 
 from litany_engine.api import OpenWorkspace

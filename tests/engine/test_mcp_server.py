@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
-import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -13,6 +12,9 @@ from typing import Any
 
 import mcp_types
 import pytest
+
+pytest.importorskip("mcp", reason="the extra litany[mcp] is not installed")
+
 import trio
 from mcp.client.session import ClientSession
 from mcp.client.stdio import StdioServerParameters, stdio_client
@@ -413,6 +415,11 @@ def test_a_server_that_cannot_be_used_is_told_to_the_client(tmp_path: Path) -> N
     [
         (["--agent", "nobody"], "nobody", 125),
         (["--budget", "3"], "--budget must be at least 200 characters", 125),
+        (
+            ["--only", "pyhton"],
+            "--only pyhton: the agent is granted no such tool (did you mean 'python'?)",
+            125,
+        ),
         (["--tools", "gone.py"], "there is no such file", 125),
     ],
 )
@@ -427,43 +434,3 @@ def test_a_mistake_is_one_line_before_anything_is_served(
 def test_inside_a_tool_call_nobody_is_served(workspace: Workspace, tmp_path: Path) -> None:
     done = litany(*arguments(workspace), cwd=tmp_path, state=tmp_path, env={"LITANY_TOOL_ID": "call_1"})
     assert (done.returncode, done.stdout) == (126, "")
-
-
-WITHOUT = """
-import sys
-from importlib import util
-find = util.find_spec
-util.find_spec = lambda name, *rest: None if name in {"mcp", "mcp_types"} else find(name, *rest)
-sys.modules["mcp"] = sys.modules["mcp_types"] = None
-from litany_engine.cli import main
-sys.exit(main(sys.argv[1:]))
-"""
-
-
-def without_the_sdk(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", WITHOUT, *arguments],
-        check=False,
-        capture_output=True,
-        text=True,
-        stdin=subprocess.DEVNULL,
-    )
-
-
-def test_without_the_sdk_it_says_how_to_install_it(workspace: Workspace) -> None:
-    done = without_the_sdk(*arguments(workspace))
-    assert (done.returncode, done.stdout) == (125, "")
-    assert done.stderr == (
-        "litany: litany mcp needs the MCP SDK (mcp 2.x), which is not installed: pip install 'litany[mcp]'\n"
-    )
-
-
-def test_without_the_sdk_a_workspace_with_servers_says_so_and_one_without_needs_none(
-    workspace: Workspace,
-) -> None:
-    run = ["describe", "--workspace", str(workspace.root)]
-    assert without_the_sdk(*run).returncode == 0
-    (workspace.root / "litany.toml").write_text('[mcp.s]\ncommand = ["false"]')
-    done = without_the_sdk(*run)
-    assert done.returncode == 125
-    assert done.stderr.startswith("litany: [mcp] in litany.toml needs the MCP SDK")

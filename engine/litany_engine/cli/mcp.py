@@ -29,6 +29,7 @@ from litany_engine.cli.common import (
 if TYPE_CHECKING:
     import argparse
 
+    from litany_engine.api import OpenWorkspace
     from litany_engine.door.calls import Tool
     from litany_engine.workspaces.workspace import Workspace
 
@@ -77,6 +78,19 @@ def main(args: argparse.Namespace) -> int:
     return _serve(workspace, tools, args)
 
 
+def _check_only(ws: OpenWorkspace, agent: str | None, only: list[str]) -> None:
+    """Refuse a name that no tool of the agent has; what a server has is known once it is started."""
+    from litany_engine.near import near
+
+    toolset, servers = ws.toolset(agent), ws.workspace.config.mcp.values()
+    for name in only:
+        if toolset.granted_tool(name, inner=False) is None and not any(
+            name.startswith(each.prefix) for each in servers
+        ):
+            known = [each for each in toolset.tools if toolset.granted_tool(each, inner=False)]
+            raise CommandError(f"--only {name}: the agent is granted no such tool{near(name, known)}")
+
+
 def _serve(workspace: Workspace, tools: list[Tool], args: argparse.Namespace) -> int:
     import trio
 
@@ -95,6 +109,7 @@ def _serve(workspace: Workspace, tools: list[Tool], args: argparse.Namespace) ->
     async def serve(stdin: int) -> int:
         code = 0
         async with open_workspace(workspace, tools=tools) as ws, trio.open_nursery() as nursery:
+            _check_only(ws, the_agent(args), args.only)
             serving = Serving(ws, the_agent(args), args.only, budget)
 
             async def stop() -> None:

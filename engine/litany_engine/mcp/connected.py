@@ -9,6 +9,7 @@ says something else is suspended, and nobody is ever shown the new words.
 
 from __future__ import annotations
 
+import json
 import logging
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -19,7 +20,7 @@ from mcp.shared.exceptions import MCPError
 from litany_engine.door.calls import Capture, Tool
 from litany_engine.door.in_flight import faulted
 from litany_engine.mcp.connection import Connection
-from litany_engine.mcp.errors import ServerError
+from litany_engine.mcp.errors import ServerError, StartStoppedError
 from litany_engine.mcp.listing import chosen, make_tool
 from litany_engine.mcp.pins import Pins, changes
 from litany_engine.mcp.results import as_capture
@@ -43,6 +44,9 @@ if TYPE_CHECKING:
     from litany_engine.tools.registry import Registry
     from litany_engine.workspaces.workspace import Workspace
 
+MAX_ERROR_DATA_CHARS = 2000
+"""Characters shown of what a server adds to an error."""
+
 _log = logging.getLogger("litany.mcp")
 
 
@@ -62,18 +66,20 @@ class Servers:
             _Server(each, workspace, registry, services) for each in workspace.config.mcp.values()
         ]
         self._registry = registry
-        self._starting: dict[trio.CancelScope, None] = {}
+        self._starting: dict[trio.CancelScope, str] = {}
 
-    async def meet(self, grant: tuple[str, ...] | None, name: str | None = None) -> None:
+    async def meet(self, agent: str, grant: tuple[str, ...] | None, name: str | None = None) -> None:
         """See to it that what a call may reach is registered.
 
         Args:
+            agent: who calls.
             grant: what the calling role may call; a server of which it may call nothing is not started.
             name: the tool that is called; one of this host's that runs no programs needs no server. None
                 when the tools are to be listed.
 
         Raises:
             ServerError: a server cannot be used.
+            StartStoppedError: a stop came first.
             ToolsetError: a tool of a server has a name that is taken.
             RulesError: a rule asks of a tool what it does not have.
         """
@@ -91,7 +97,7 @@ class Servers:
                 errors.append(error)
 
         with trio.CancelScope() as scope:
-            self._starting[scope] = None
+            self._starting[scope] = agent
             try:
                 async with trio.open_nursery() as nursery:
                     for each in wanted:
@@ -99,14 +105,15 @@ class Servers:
             finally:
                 del self._starting[scope]
         if scope.cancelled_caught:
-            raise ServerError("stopped while servers were being started; nothing was called")
+            raise StartStoppedError("stopped while servers were being started; nothing was called")
         if errors:
             raise errors[0]
 
-    def stop(self) -> None:
-        """End the waiting for servers that are being started."""
-        for each in self._starting:
-            each.cancel()
+    def stop(self, selector: str | None) -> None:
+        """End the waiting of an agent and its descendants, or of all, for servers that are being started."""
+        for scope, agent in self._starting.items():
+            if selector is None or f"{agent}-".startswith(f"{selector}-"):
+                scope.cancel()
 
 
 class _Server:
@@ -144,23 +151,27 @@ class _Server:
                 return
             with self._named():
                 connection = await self._start()
-                told = chosen(self._config, connection.tools)
-                kept = self._pins.load()
-                pinned = {name: kept.get(name, each) for name, each in told.items()}
-                tools = {name: self._tool(each) for name, each in pinned.items()}
-                self._check(list(tools.values()))
-                if pinned.keys() - kept.keys():
-                    self._pins.save({**kept, **pinned})
-            config = self._workspace.config
-            for tool in tools.values():
-                deferred = tool.declaration.name in config.deferred
-                self._registry.register(tool, State.DEFERRED if deferred else State.ACTIVE)
-            for name in config.suspended:
-                if name in {tool.declaration.name for tool in tools.values()}:
-                    self._registry.set_state(State.SUSPENDED, name)
-            self._pinned = pinned
-            self.registered = True
-            self._suspend_changed(told)
+                try:
+                    self._take_in(chosen(self._config, connection.tools))
+                except BaseException:
+                    connection.end("its tools cannot be offered")
+                    raise
+
+    def _take_in(self, told: dict[str, mcp_types.Tool]) -> None:
+        config = self._workspace.config
+        kept = self._pins.load()
+        pinned = {name: kept.get(name, each) for name, each in told.items()}
+        tools = [self._tool(each) for each in pinned.values()]
+        self._check(tools)
+        if pinned.keys() - kept.keys():
+            self._pins.save({**kept, **pinned})
+        for tool in tools:
+            name = tool.declaration.name
+            state = State.DEFERRED if name in config.deferred else State.ACTIVE
+            self._registry.register(tool, State.SUSPENDED if name in config.suspended else state)
+        self._pinned = pinned
+        self.registered = True
+        self._suspend_changed(told)
 
     def _check(self, tools: list[Tool]) -> None:
         for tool in tools:
@@ -206,7 +217,8 @@ class _Server:
                 "did anything is unknown; the next call starts the server again"
             )
         except MCPError as error:
-            return Capture.failed(f"{call.name}: error {error.code} of its server: {error.message}")
+            data = "" if error.data is None else f" {json.dumps(error.data)[:MAX_ERROR_DATA_CHARS]}"
+            return Capture.failed(f"{call.name}: error {error.code} of its server: {error.message}{data}")
         return as_capture(self._registry.tools[call.name].declaration, result, context.keep)
 
     async def _ready(self) -> Connection:
@@ -216,14 +228,12 @@ class _Server:
             connection = await self._start()
             self._suspend_changed({each.name: each for each in connection.tools})
         elif connection.changed:
-            self._suspend_changed({each.name: each for each in await self._list(connection)})
+            try:
+                told = await connection.list_tools()
+            except MCPError as error:
+                raise ServerError(f"it does not list its tools: {error.message}") from error
+            self._suspend_changed({each.name: each for each in told})
         return connection
-
-    async def _list(self, connection: Connection) -> list[mcp_types.Tool]:
-        try:
-            return await connection.list_tools()
-        except MCPError as error:
-            raise ServerError(f"it does not list its tools: {error.message}") from error
 
     async def _start(self) -> Connection:
         config = self._config

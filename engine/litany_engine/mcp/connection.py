@@ -142,13 +142,20 @@ class Connection:
             ServerError: it lists them in a way that cannot be read.
         """
         assert self._session is not None
-        self.changed = False
+        self.changed = False  # before the first page: what is announced meanwhile may not be on it
+        try:
+            return await self._pages(self._session)
+        except BaseException:
+            self.changed = True
+            raise
+
+    async def _pages(self, session: ClientSession) -> list[mcp_types.Tool]:
         found: list[mcp_types.Tool] = []
         cursor: str | None = None
         for _ in range(MAX_PAGES):
             params = None if cursor is None else mcp_types.PaginatedRequestParams(cursor=cursor)
             try:
-                page = await self._session.send_request(
+                page = await session.send_request(
                     mcp_types.ListToolsRequest(params=params), mcp_types.ListToolsResult
                 )
             except ValidationError as error:
