@@ -25,6 +25,8 @@ from tool_kit import processes_with, unique_sleep, wait_until
 
 ENV = {"PATH": os.environ["PATH"], "LANG": "C.UTF-8"}
 HERE = Path("/")
+END_BOUND_S = 30.0
+"""How long a test waits for what should end by itself: far above what a busy machine needs for any of it."""
 
 
 def spawner() -> spawning.Spawner:
@@ -34,7 +36,10 @@ def spawner() -> spawning.Spawner:
 
 def run(*argv: str, **options: Any) -> ProcessEnd:
     async def main() -> ProcessEnd:
-        return await run_process(argv, **{"env": ENV, "cwd": HERE, **options})
+        with trio.move_on_after(END_BOUND_S) as bound:  # it returns what it has, instead of being cancelled
+            end = await run_process(argv, **{"env": ENV, "cwd": HERE, **options})
+        assert not bound.cancel_called, f"{argv} did not end by itself"
+        return end
 
     return trio.run(main)
 
@@ -420,6 +425,45 @@ def test_a_fork_storm_is_ended() -> None:
     assert processes_with(token) == []
 
 
+A_RING = """
+import os, signal, sys
+folder, count = sys.argv[1], 20
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+pipes = [os.pipe() for _ in range(count)]
+for number in range(count):
+    if os.fork() == 0:
+        mine, next_one = pipes[number][0], pipes[(number + 1) % count][1]
+        for fd in {fd for pipe in pipes for fd in pipe} - {mine, next_one}:
+            os.close(fd)
+        os.close(os.open(f"{folder}/ready-{number}", os.O_CREAT))
+        os.read(mine, 1)
+        os.close(os.open(f"{folder}/acted", os.O_CREAT))
+        os._exit(0)
+for fd in [fd for pipe in pipes for fd in pipe]:
+    os.close(fd)
+while True:
+    signal.pause()
+"""
+"""Each of 20 processes waits for the death of its neighbour, and acts upon it."""
+
+
+def test_of_a_tree_that_is_killed_nobody_acts_upon_the_death_of_another(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with trio.open_nursery() as nursery:
+
+            async def body() -> None:
+                await run_process(
+                    [sys.executable, "-c", A_RING, str(tmp_path)], env=ENV, cwd=HERE, grace_s=0.1
+                )
+
+            nursery.start_soon(body)
+            await wait_until(lambda: len(list(tmp_path.glob("ready-*"))) == 20)
+            nursery.cancel_scope.cancel()
+
+    trio.run(main)
+    assert not (tmp_path / "acted").exists()
+
+
 def test_nothing_starts_when_the_scope_is_cancelled_already(tmp_path: Path) -> None:
     async def main() -> bool:
         with trio.CancelScope() as scope:
@@ -482,6 +526,7 @@ def test_a_process_that_stops_its_keeper_is_ended_all_the_same(monkeypatch: pyte
     monkeypatch.setattr(processes, "ANSWER_BOUND_S", 0.1)
     monkeypatch.setattr(keeper, "KILL_BOUND_S", 0.1)
     token = unique_sleep()
+    cancelled: list[float] = []
 
     async def main() -> None:
         async with trio.open_nursery() as nursery:
@@ -492,10 +537,19 @@ def test_a_process_that_stops_its_keeper_is_ended_all_the_same(monkeypatch: pyte
 
             nursery.start_soon(body)
             await wait_until(lambda: len(processes_with(token)) >= 2)
+            cancelled.append(trio.current_time())
             nursery.cancel_scope.cancel()
 
+    async def timed() -> None:
+        try:
+            await main()
+        finally:
+            cancelled.append(trio.current_time())
+
     with pytest.RaisesGroup(pytest.RaisesExc(ProcessError, match="does not answer")):
-        trio.run(main)
+        trio.run(timed)
+    began, ended = cancelled
+    assert ended - began < END_BOUND_S
     trio.run(wait_until, lambda: processes_with(token) == [])
     trio.run(wait_until, lambda: psutil.Process(spawner().pid).children() == [])
 
@@ -575,6 +629,32 @@ def test_a_host_that_is_killed_leaves_no_process(tmp_path: Path) -> None:
         await wait_until(lambda: processes_with(token) == [])
 
     trio.run(main)
+
+
+@pytest.mark.parametrize("spawner_dies_first", [False, True])
+def test_what_runs_when_its_host_is_killed_is_told_to_end_and_may_say_so(
+    tmp_path: Path, spawner_dies_first: bool
+) -> None:
+    """By its keeper, which needs nobody for that: not the host, not the spawner."""
+    token = unique_sleep()
+    goodbye = tmp_path / "goodbye"
+    trap = f"trap ': > {goodbye}; exit' TERM; sleep {token} & : {token}; wait; "
+    host_script = HOST.replace('script = f"', f'script = f"{trap}').replace("grace_s=0.2", "grace_s=60")
+
+    async def main() -> None:
+        async with trio.open_nursery() as nursery:
+            host: trio.Process = await nursery.start(
+                partial(trio.run_process, [sys.executable, "-c", host_script, token], check=False)
+            )
+            await wait_until(lambda: len(processes_with(token)) >= 3)  # host, shell, sleep
+            if spawner_dies_first:
+                (its_spawner,) = psutil.Process(host.pid).children()
+                its_spawner.kill()
+            host.kill()
+        await wait_until(lambda: processes_with(token) == [])
+
+    trio.run(main)
+    assert goodbye.exists()
 
 
 @pytest.mark.parametrize("stop", [["keeper"], ["spawner"], ["keeper", "spawner"], ["spawner", "keeper"]])
