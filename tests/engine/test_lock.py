@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,6 +19,20 @@ with executor_lock(Path(sys.argv[1])):
     print("held", flush=True)
     sys.stdin.readline()
 """
+
+
+@pytest.fixture(autouse=True)
+def nobody_waits() -> Iterator[None]:
+    """Fail where the lock is waited for: in this thread only a signal ends such a wait."""
+
+    def fail(*_: object) -> None:
+        raise AssertionError("the lock was waited for")
+
+    before = signal.signal(signal.SIGALRM, fail)
+    signal.alarm(30)
+    yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)
 
 
 def test_the_lock_is_held_by_one_at_a_time_and_named(tmp_path: Path) -> None:

@@ -172,7 +172,8 @@ def test_a_program_is_stopped_and_never_cancelled_so_its_output_survives(
     place: Place, how: str, outcome: Outcome
 ) -> None:
     async def print_until_stopped(run: Run) -> ProgramEnd:
-        await run.stop.wait()
+        with trio.fail_after(1000):  # of the mocked clock: nobody else may cancel this
+            await run.stop.wait()
         await trio.sleep(0.1)  # the cascade takes its time, and is not cut short
         return ProgramEnd(Outcome.STOPPED, 143, b"so far")
 
