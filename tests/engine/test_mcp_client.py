@@ -12,6 +12,7 @@ pytest.importorskip("mcp", reason="the extra litany[mcp] is not installed")
 
 import trio
 
+from cli_kit import litany, start
 from litany_engine import open_workspace
 from litany_engine import tool as local_tool
 from litany_engine.api import OpenWorkspace
@@ -20,6 +21,7 @@ from litany_engine.door.events import CallReport
 from litany_engine.mcp.errors import ServerError, StartStoppedError
 from litany_engine.rules.rules import RulesError
 from litany_engine.tools.registry import ToolsetError
+from litany_engine.tools.unknown_grants import unknown_grants
 from litany_runtime.outcome import Outcome
 from mcp_kit import call, good, raw, tool, within
 from tool_kit import processes_with, unique_sleep, wait_until
@@ -135,6 +137,58 @@ def test_the_deadline_of_a_call_tells_the_server_to_cancel(tmp_path: Path) -> No
         return end
 
     assert within(good(tmp_path), do).outcome is Outcome.TIMED_OUT
+
+
+def test_the_deadline_of_a_program_cancels_what_it_has_in_flight_at_a_server(tmp_path: Path) -> None:
+    async def do(ws: OpenWorkspace) -> CallEnd:
+        await ws.python("pass")  # what runs programs is there, and so is the server
+        program = "import litany_tools\nprint('begun', flush=True)\nlitany_tools.s_wait()"
+        end = await ws.python(program, deadline="3s")
+        await wait_until((tmp_path / "seen" / "cancelled").exists)
+        return end
+
+    end = within(good(tmp_path), do)
+    assert (end.outcome, end.stdout) == (Outcome.TIMED_OUT, b"begun\n")
+    assert [(each.name, each.outcome) for each in end.calls] == [("s_wait", Outcome.TIMED_OUT)]
+
+
+def test_a_window_answers_a_call_of_a_servers_tool(tmp_path: Path) -> None:
+    reply = [{"type": "tool_use", "id": "toolu_1", "name": "s_add", "input": {"a": 1, "b": 4}}]
+    answers = within(good(tmp_path), lambda ws: ws.window("a", reply))
+    assert [(each.tool_use_id, each.text) for each in answers.results] == [
+        ("toolu_1", 'Exit code: 0\n{"sum": 5}')
+    ]
+
+
+def test_the_commands_know_a_servers_tools(tmp_path: Path) -> None:
+    workspace = str(good(tmp_path).root)
+
+    def run(*arguments: str) -> str:
+        done = litany(*arguments, "--workspace", workspace, cwd=tmp_path, state=tmp_path)
+        assert (done.returncode, done.stderr) == (0, "")
+        return done.stdout
+
+    assert "s_add                Adds two numbers" in run("tool")
+    assert "s_add(*, a: int, b: int)" in run("describe")
+    assert "def s_add(" in run("stubs")
+    assert run("tool", "s_add", "--input", '{"a": 1, "b": 2}') == '{"sum": 3}'
+
+
+def test_a_grant_of_a_servers_tool_is_no_slip(tmp_path: Path) -> None:
+    workspace = good(tmp_path, rest='[roles.default]\ngrant = ["s_add", "z_add"]')
+    assert [each.split("'")[1] for each in unknown_grants(workspace.config, {"bash"})] == ["z_add"]
+
+
+def test_a_server_dies_with_its_host(tmp_path: Path) -> None:
+    workspace = good(tmp_path)
+    with start(
+        "tool", "s_wait", "--input", "{}", "-w", str(workspace.root), cwd=tmp_path, state=tmp_path
+    ) as host:
+        trio.run(wait_until, (tmp_path / "seen" / "waiting").exists, 30)
+        assert processes_with(str(tmp_path / "seen"))
+        host.kill()
+        host.wait()
+        trio.run(wait_until, lambda: not processes_with(str(tmp_path / "seen")), 30)
 
 
 def test_the_timeout_of_a_server_bounds_each_of_its_calls(tmp_path: Path) -> None:
