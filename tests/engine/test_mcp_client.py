@@ -192,7 +192,14 @@ def test_a_server_dies_with_its_host(tmp_path: Path) -> None:
 
 
 def test_the_timeout_of_a_server_bounds_each_of_its_calls(tmp_path: Path) -> None:
-    assert call(good(tmp_path, more='timeout = "300ms"'), "s_wait").outcome is Outcome.TIMED_OUT
+    async def do(ws: OpenWorkspace) -> CallEnd:
+        end = await ws.invoke("s_wait", {})
+        bound = ws.toolset().tools["s_wait"].deadline_s
+        assert bound is not None
+        assert bound({}) == 0.3
+        return end
+
+    assert within(good(tmp_path, more='timeout = "300ms"'), do).outcome is Outcome.TIMED_OUT
 
 
 def test_a_server_that_dies_in_the_middle_of_a_call_is_started_again_by_the_next(tmp_path: Path) -> None:
