@@ -10,11 +10,11 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-import mcp_types
 import pytest
 
 pytest.importorskip("mcp", reason="the extra litany[mcp] is not installed")
 
+import mcp_types
 import trio
 from mcp.client.session import ClientSession
 from mcp.client.stdio import StdioServerParameters, stdio_client
