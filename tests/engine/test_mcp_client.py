@@ -12,7 +12,7 @@ pytest.importorskip("mcp", reason="the extra litany[mcp] is not installed")
 
 import trio
 
-from cli_kit import litany, start
+from cli_kit import COMMAND, litany, start
 from litany_engine import open_workspace
 from litany_engine import tool as local_tool
 from litany_engine.api import OpenWorkspace
@@ -22,6 +22,7 @@ from litany_engine.mcp.errors import ServerError, StartStoppedError
 from litany_engine.rules.rules import RulesError
 from litany_engine.tools.registry import ToolsetError
 from litany_engine.tools.unknown_grants import unknown_grants
+from litany_engine.workspaces.workspace import open_workspace_at
 from litany_runtime.outcome import Outcome
 from mcp_kit import call, good, raw, tool, within
 from tool_kit import processes_with, unique_sleep, wait_until
@@ -275,7 +276,8 @@ def test_a_server_gets_of_the_environment_what_it_is_named(
     monkeypatch.setenv("SECRET_TWO", "2")
     seen = json.loads(call(good(tmp_path, more='env = ["SECRET_ONE"]'), "s_variables").stdout)
     assert (seen.get("SECRET_ONE"), "SECRET_TWO" in seen) == ("1", False)
-    assert [name for name in seen if name.startswith("LITANY_") and name != "LITANY_PROCESS_TREE"] == []
+    ours = {"LITANY_PROCESS_TREE", "LITANY_SERVERS_OF"}  # none that says who calls
+    assert {name for name in seen if name.startswith("LITANY_")} == ours
 
 
 def test_hints_of_a_server_raise_requirements_and_lower_none(tmp_path: Path) -> None:
@@ -412,3 +414,12 @@ def test_a_workspace_is_opened_while_a_server_cannot_be_started(tmp_path: Path) 
             assert set((workspace.root / "steps").rglob("*")) == before
 
     trio.run(do)
+
+
+def test_a_workspace_that_is_its_own_server_is_an_error_and_not_a_chain_without_end(tmp_path: Path) -> None:
+    workspace = good(tmp_path)
+    command = json.dumps([*COMMAND, "mcp", "--workspace", str(workspace.root)])
+    (workspace.root / "litany.toml").write_text(f"[mcp.s]\ncommand = {command}")
+    with pytest.raises(ServerError, match="inside a server of the same workspace"):
+        call(open_workspace_at(workspace.root), "s_say")
+    assert processes_with(str(workspace.root)) == []

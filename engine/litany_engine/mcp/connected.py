@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -43,6 +44,12 @@ if TYPE_CHECKING:
     from litany_engine.mcp.server_config import ServerConfig
     from litany_engine.tools.registry import Registry
     from litany_engine.workspaces.workspace import Workspace
+
+WITHIN_VARIABLE = "LITANY_SERVERS_OF"
+"""In a server's environment: the workspaces whose server it is, one a line.
+
+A server that opens one of them again (`litany mcp` can) would start itself, and that one itself, without an end.
+"""
 
 MAX_ERROR_DATA_CHARS = 2000
 """Characters shown of what a server adds to an error."""
@@ -241,6 +248,13 @@ class _Server:
         environment = tool_environment(root, "", "", passed=config.env)
         for own in (WORKSPACE_VARIABLE, AGENT_VARIABLE, CALL_VARIABLE):
             del environment[own]  # it answers calls of every agent, and makes none itself
+        within = os.environ.get(WITHIN_VARIABLE, "").split("\n")
+        if str(root) in within:
+            raise ServerError(
+                f"it would be started inside a server of the same workspace, {root}: a workspace is no server "
+                "of itself, nor of one that it serves"
+            )
+        environment[WITHIN_VARIABLE] = "\n".join([*filter(None, within), str(root)])
         connection = Connection(config.command, environment, root)
         await self._services().start(connection.run)
         if not connection.alive:
