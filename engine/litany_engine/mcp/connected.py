@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 WITHIN_VARIABLE = "LITANY_SERVERS_OF"
 """In a server's environment: the workspaces whose server it is, one a line.
 
-A server that opens one of them again (`litany mcp` can) would start itself, and that one itself, without an end.
+A server that opens one of them again (`litany mcp` can) would start itself, that one itself, and so on.
 """
 
 MAX_ERROR_DATA_CHARS = 2000
@@ -251,8 +251,8 @@ class _Server:
         within = os.environ.get(WITHIN_VARIABLE, "").split("\n")
         if str(root) in within:
             raise ServerError(
-                f"it would be started inside a server of the same workspace, {root}: a workspace is no server "
-                "of itself, nor of one that it serves"
+                f"it would be started inside a server of the same workspace, {root}: a workspace is no "
+                "server of itself, nor of one that it serves"
             )
         environment[WITHIN_VARIABLE] = "\n".join([*filter(None, within), str(root)])
         connection = Connection(config.command, environment, root)
