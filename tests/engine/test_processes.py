@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
@@ -427,8 +428,7 @@ def test_a_fork_storm_is_ended() -> None:
 
 A_RING = """
 import os, signal, sys
-folder, count = sys.argv[1], 20
-signal.signal(signal.SIGTERM, signal.SIG_IGN)
+folder, count = sys.argv[1], 5
 pipes = [os.pipe() for _ in range(count)]
 for number in range(count):
     if os.fork() == 0:
@@ -444,23 +444,29 @@ for fd in [fd for pipe in pipes for fd in pipe]:
 while True:
     signal.pause()
 """
-"""Each of 20 processes waits for the death of its neighbour, and acts upon it."""
+"""Each of 5 processes waits for the death of its neighbour, and acts upon it."""
 
 
-def test_of_a_tree_that_is_killed_nobody_acts_upon_the_death_of_another(tmp_path: Path) -> None:
-    async def main() -> None:
-        async with trio.open_nursery() as nursery:
+def test_of_a_tree_that_is_killed_nobody_acts_upon_the_death_of_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else a process could start another for each one that dies, for ever."""
+    send = keeper._send
 
-            async def body() -> None:
-                await run_process(
-                    [sys.executable, "-c", A_RING, str(tmp_path)], env=ENV, cwd=HERE, grace_s=0.1
-                )
+    def send_slowly(process: tuple[int, int], *numbers: int) -> None:
+        send(process, *numbers)
+        if signal.SIGKILL in numbers:
+            time.sleep(0.1)  # time to act, for whoever still can
 
-            nursery.start_soon(body)
-            await wait_until(lambda: len(list(tmp_path.glob("ready-*"))) == 20)
-            nursery.cancel_scope.cancel()
-
-    trio.run(main)
+    monkeypatch.setattr(keeper, "_send", send_slowly)
+    with subprocess.Popen([sys.executable, "-c", A_RING, str(tmp_path)]) as ring:
+        try:
+            trio.run(wait_until, lambda: len(list(tmp_path.glob("ready-*"))) == 5)
+            keeper._kill_all(ring.pid)
+            below = psutil.Process(ring.pid).children
+            trio.run(wait_until, lambda: not [each for each in below() if alive(each)])
+        finally:
+            ring.kill()
     assert not (tmp_path / "acted").exists()
 
 
@@ -519,6 +525,14 @@ def test_a_process_that_kills_its_keeper_is_a_fault_that_leaves_nothing() -> Non
     with pytest.raises(ProcessError, match="the process that watched over it was ended") as caught:
         sh(f"echo kept; (env -i setsid sleep {token} &) ; sleep 0.05; kill -KILL $PPID; sleep {token}")
     assert caught.value.stdout == b"kept\n"
+    trio.run(wait_until, lambda: processes_with(token) == [])
+
+
+def test_a_process_that_kills_everybody_above_it_is_a_fault_and_is_found_by_its_mark() -> None:
+    token = unique_sleep()
+    above = "read -r _ _ _ spawner _ < /proc/$PPID/stat"
+    with pytest.raises(ProcessError, match="the process that watched over it was ended"):
+        sh(f"{above}; setsid sleep {token} & kill -KILL $spawner; kill -KILL $PPID; sleep {token}")
     trio.run(wait_until, lambda: processes_with(token) == [])
 
 
