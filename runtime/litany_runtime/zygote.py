@@ -102,17 +102,24 @@ class _Zygote:
         # Before the fork, so that what it costs is not paid in copied pages.
         try:
             script = confine.prepare_child(self._entered, order.child_plan())
+            pid = os.fork()
         except confine.ConfinementError as error:
-            os.write(fds[2], str(error).encode(errors="replace"))
-            self._close(fds)
-            self._control.send(orders.encode(orders.Exited(order.key, child.FAULT << 8, 0.0, 0)))
+            self._decline(order, fds, str(error))
             return
-        pid = os.fork()
+        except OSError as error:  # no process, memory or descriptor to be had: the others run on
+            self._decline(order, fds, f"the system gives no more children at this moment: {error.strerror}")
+            return
         if pid == 0:
             child.main(order, fds, script, self._entered, self._nature)
         self._close(fds)
         self._keys[pid] = order.key
         self._pids[order.key] = pid
+
+    def _decline(self, order: orders.Spawn, fds: list[int], why: str) -> None:
+        """Make no child of an order, and say why as one that did not come up would."""
+        os.write(fds[-1], why.encode(errors="replace"))
+        self._close(fds)
+        self._control.send(orders.encode(orders.Exited(order.key, child.FAULT << 8, 0.0, 0)))
 
     @staticmethod
     def _close(fds: list[int]) -> None:
