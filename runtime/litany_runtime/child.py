@@ -175,6 +175,7 @@ class _Program:
             return 126
         tracebacks.begin(self._run.filename, self._run.source)
         exit_code = self._execute(nature, code, namespace)
+        self._reserve = None  # however it ended: what it holds on to may be all that there is
         exit_code = self._finish(exit_code)
         self._say(wire.Ended(exit_code, self._out_of_memory))
         return exit_code

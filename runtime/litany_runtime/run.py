@@ -49,6 +49,10 @@ _DRAIN_S = 0.5
 
 _PIPE_BYTES = 64 * 1024
 
+_MAX_WHY_CHARS = 1024
+"""Why a result cannot be delivered names a value by its keys, which are the tool's and may be large; the end
+says what is wrong."""
+
 
 class Run:
     """One program's way through its child; made by `Supervisor.run`, whose arguments it takes."""
@@ -125,8 +129,13 @@ class Run:
 
     def _kind(self) -> Kind:
         program = self._program
-        worktree = None if program.worktree is None else program.worktree.name
-        return Kind(worktree, program.files, self._limits, program.stubs)
+        name, place = None, None
+        if program.worktree is not None:
+            name = program.worktree.name
+            with contextlib.suppress(OSError):  # a worktree that is gone is told by whoever enters it
+                status = program.worktree.stat()
+                place = (status.st_dev, status.st_ino)
+        return Kind(name, place, program.files, self._limits, program.stubs)
 
     async def _watch(self, stop: trio.Event, flag: trio.CancelScope) -> None:
         await stop.wait()
@@ -143,7 +152,8 @@ class Run:
         self._supervisor.attend(self._drain, "stdout", child.stdout)
         self._supervisor.attend(self._drain, "stderr", child.stderr)
         run = wire.Run(self._program.source, self._program.filename)
-        await child.link.send(wire.encode(run, wire.max_frame_from_host(self._limits)))
+        # Cancelled, it is half a frame to a child that is about to be killed, and was told nothing else.
+        await child.link.send_first(wire.encode(run, wire.max_frame_from_host(self._limits)))
         await self._listen(child, calls)
 
     async def _listen(self, child: Child, calls: trio.Nursery | None) -> None:
@@ -161,7 +171,9 @@ class Run:
 
     def _take(self, child: Child, message: wire.Message, calls: trio.Nursery | None) -> None:
         limits = self._limits
-        if isinstance(message, wire.Ended | wire.Refused):
+        if isinstance(message, wire.Refused) and self._calls:
+            self._breach = "it broke the rules of the wire: it made calls, and says that it was refused"
+        elif isinstance(message, wire.Ended | wire.Refused):
             self._last = message
         elif not isinstance(message, wire.Call):
             self._breach = f"it broke the rules of the wire: {type(message).__name__} out of turn"
@@ -201,11 +213,14 @@ class Run:
             room = limits.total_value_bytes - child.decoder.taken_bytes - self._sent_bytes
             frame = wire.encode(_answer(seq, reply), min(limits.value_bytes, max(room, 0)))
         except wire.LocalError as error:
+            outcome, why = str(reply.outcome)[:_MAX_WHY_CHARS], str(error)[-_MAX_WHY_CHARS:]
             text = (
-                f"the call was made and ended ({reply.outcome}, exit code {reply.exit_code}), but its result "
-                f"cannot be delivered: {error}. Do not repeat the call for its output."
+                f"the call was made and ended ({outcome}, exit code {reply.exit_code}), but its result "
+                f"cannot be delivered: {why}. Do not repeat the call for its output."
             )
-            undelivered = Reply(Outcome.FAULTED, EXIT_CODES[Outcome.FAULTED], stderr=text.encode())
+            undelivered = Reply(
+                Outcome.FAULTED, EXIT_CODES[Outcome.FAULTED], stderr=text.encode(errors="backslashreplace")
+            )
             frame = wire.encode(_answer(seq, undelivered), wire.FRAME_OVERHEAD_BYTES)
         self._sent_bytes += len(frame)
         self._pending -= 1

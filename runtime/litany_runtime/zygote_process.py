@@ -63,12 +63,15 @@ class Kind:
 
     Attributes:
         worktree: the worktree's folder name, or None.
+        place: the device and number of that folder: a child has the folder that was there when it was made,
+            whatever has its name by now.
         files: what may be done there.
         limits: the limits applied.
         stubs: the source of its `litany_tools`.
     """
 
     worktree: str | None
+    place: tuple[int, int] | None
     files: FilePolicy
     limits: Limits
     stubs: str
@@ -238,6 +241,10 @@ class Zygote:
         Raises:
             ZygoteError: it did not come up.
         """
+        try:
+            stubs = wire.encode(wire.Stubs(compile_stubs(kind.stubs)), wire.max_frame_from_host(kind.limits))
+        except wire.LocalError as error:
+            raise ZygoteError(f"the stubs of all the tools are too large for a program: {error}") from None
         self._last_key += 1
         try:
             child, theirs = _new_child(self._last_key, kind)
@@ -250,8 +257,7 @@ class Zygote:
             finally:
                 for fd in theirs:
                     os.close(fd)
-            stubs = wire.Stubs(compile_stubs(kind.stubs))
-            await child.link.send_first(wire.encode(stubs, wire.max_frame_from_host(kind.limits)))
+            await child.link.send_first(stubs)
             child.layers = await self._await_warm(child)
         except BaseException:
             with trio.CancelScope(shield=True):

@@ -61,6 +61,11 @@ def run_hostile(folder: Path, source: str, **options: object) -> tuple[ProgramEn
             "bytes is not a JSON value",
         ),
         ("a long name", FRAME + "send([3, 1, 'x' * 2000, {}])", "name has over"),
+        (
+            "a refusal of what has made calls",
+            FRAME + "send([3, 1, 'echo', {}]); send([5, 'program.py:1: not so'])",
+            "says that it was refused",
+        ),
     ],
 )
 def test_what_breaks_the_wire_ends_that_program_and_nothing_else(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import math
 import os
 import re
 import signal
@@ -17,9 +18,10 @@ import trio
 from litany_runtime.deadline import Deadline
 from litany_runtime.limits import MIB, Limits
 from litany_runtime.outcome import Outcome
-from litany_runtime.program import InnerCall
+from litany_runtime.program import InnerCall, Program
+from litany_stubs.render import render
 from litany_stubs.words import Refusal, Reply
-from runtime_kit import Bench, open_bench
+from runtime_kit import TOOLS, Bench, echo, open_bench
 
 
 def with_bench(test: Callable[..., Awaitable[None]]) -> Callable[..., None]:
@@ -582,3 +584,99 @@ def test_a_module_that_is_not_installed_is_named(tmp_path: Path) -> None:
             assert "no_such_module" in end.reason
 
     trio.run(main)
+
+
+async def a_child_waits(bench: Bench) -> None:
+    """Wait until a child is warm for the next program."""
+    with trio.fail_after(30):
+        while not any(bench.supervisor._warm.values()):  # noqa: ASYNC110 - it tells nobody
+            await trio.sleep(0.01)
+
+
+@with_bench
+async def test_a_worktree_that_was_made_anew_is_the_one_that_a_program_has(bench: Bench) -> None:
+    assert bench.worktree is not None
+    await bench.run("open('old.txt', 'w')")
+    await a_child_waits(bench)
+    bench.worktree.rename(bench.worktree.with_name("away"))
+    bench.worktree.mkdir()
+    end = await bench.run("import os\nprint(os.listdir('.'))\nopen('new.txt', 'w').write('here')")
+    assert (end.stdout, end.stderr) == (b"[]\n", b"")
+    assert (bench.worktree / "new.txt").read_text() == "here"
+
+
+@pytest.mark.parametrize(("ending", "code"), [("", 0), ("print('last')", 0), ("sys.exit(3)", 3)])
+def test_a_program_that_holds_on_to_its_last_byte_ends_as_it_says(
+    tmp_path: Path, ending: str, code: int
+) -> None:
+    source = (
+        "import sys\nheld = []\nfor size in (4000, 40):\n    try:\n        while True: held.append(bytearray(size))\n"
+        f"    except MemoryError: pass\n{ending}"
+    )
+
+    async def main() -> None:
+        async with open_bench(tmp_path) as bench:
+            end = await bench.run(source, limits=Limits(memory_bytes=32 * MIB))
+            assert (end.outcome, end.exit_code, end.reason) == (
+                Outcome.FAILED if code else Outcome.COMPLETED,
+                code,
+                "",
+            )
+
+    trio.run(main)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        Reply("completed", 0, data={"\udc80": math.nan}),
+        Reply("completed", 0, data={"k" * 200_000: math.nan}),
+        Reply("completed", 0, data={"k" * 200_000: {"\udc80" * 200_000: [2**70]}}),
+        Reply("completed" * 20_000, 0, data=1),
+        Reply("completed", 2**70, data=1),
+    ],
+    ids=["a name that is no text", "a long name", "long names", "a long outcome", "a large exit code"],
+)
+def test_whatever_a_reply_holds_the_program_is_told_that_the_call_was_made(
+    tmp_path: Path, reply: Reply
+) -> None:
+    async def answer(_: InnerCall) -> Reply:
+        return reply
+
+    async def main() -> None:
+        async with open_bench(tmp_path) as bench:
+            end = await bench.run(
+                "import litany_tools\nprint(litany_tools.echo(text='').stderr)\nprint('on')",
+                answer=answer,
+                limits=Limits(value_bytes=100_000),
+            )
+            assert end.outcome is Outcome.COMPLETED
+            assert b"cannot be delivered" in end.stdout
+            assert b"Do not repeat the call" in end.stdout
+            assert end.stdout.endswith(b"on\n")
+
+    trio.run(main)
+
+
+def test_a_child_that_does_not_take_its_program_ends_at_the_deadline(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with open_bench(tmp_path, warm=1) as bench:
+            await bench.run("print(1)")
+            await a_child_waits(bench)
+            waiting = max(psutil.Process().children(recursive=True), key=lambda each: each.create_time())
+            waiting.send_signal(signal.SIGSTOP)
+            with trio.fail_after(30):
+                end = await bench.run(b"#" * 1_000_000, deadline_s=0.5)
+            assert end.outcome is Outcome.TIMED_OUT
+            assert (await bench.run("print(2)")).stdout == b"2\n"
+
+    trio.run(main)
+
+
+@with_bench
+async def test_stubs_that_no_frame_holds_are_a_fault_in_one_line(bench: Bench) -> None:
+    stubs = f"{render(TOOLS)}\nX = {'x' * 17 * MIB!r}\n"
+    end = await bench.supervisor.run(Program(b"print(1)", stubs), answer=echo, deadline=math.inf)
+    assert (end.outcome, end.exit_code) == (Outcome.FAULTED, 125)
+    assert "stubs" in end.reason
+    assert len(end.reason.splitlines()) == 1
