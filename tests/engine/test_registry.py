@@ -490,6 +490,18 @@ def test_a_search_loads_the_best_five_and_names_the_rest(place: Place) -> None:
     assert registry.state("other") is State.DEFERRED
 
 
+def test_a_refusal_of_a_deferred_tool_names_the_search_to_whoever_has_it(place: Place) -> None:
+    registry = place.toolset.registry
+    registry.register(tool("mail"), State.DEFERRED)
+    without = invoke(place, "mail", {})
+    registry.register(search_tools(registry))
+    having = invoke(place, "mail", {})
+    assert without.refusal is not None
+    assert having.refusal is not None
+    assert "search_tools" not in without.refusal.reason
+    assert "search_tools finds it by words and loads it" in having.refusal.reason
+
+
 def test_a_search_tells_and_loads_nothing_that_is_not_granted(place: Place) -> None:
     registry = place.toolset.registry
     registry.register(tool("mail_in"), State.DEFERRED)

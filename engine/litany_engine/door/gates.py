@@ -20,7 +20,7 @@ from litany_engine.door.prepared import Prepared, fill
 from litany_engine.near import near
 from litany_engine.records.ids import call_id_fault, inner_index
 from litany_engine.rules.rules import Action, Subject
-from litany_engine.tools.registry import State
+from litany_engine.tools.registry import SEARCH_TOOLS, State
 from litany_stubs.words import Refusal
 
 if TYPE_CHECKING:
@@ -186,6 +186,8 @@ def judge_availability(asked: Admission) -> Verdict:
     how = "is not loaded" if state is State.DEFERRED else "is suspended for now"
     if reason := registry.reason(name):
         how += f": {reason}"
+    elif state is State.DEFERRED and asked.caller.toolset.permitted(SEARCH_TOOLS, inner=asked.inner):
+        how += f"; {SEARCH_TOOLS} finds it by words and loads it"
     return Refusal("availability", f"{name!r} {how}. {_names(asked)}")
 
 

@@ -45,6 +45,9 @@ EXACT_NAME, PART_OF_NAME, DESCRIPTION, ARGUMENT = 12, 8, 5, 3
 
 MIN_TERM_CHARS = 3
 
+SEARCH_TOOLS = "search_tools"
+"""The name of the tool that finds and loads deferred ones (`search_tools.py`)."""
+
 # fmt: off
 COMMON_TERMS = frozenset({
     "tool", "tools", "mcp", "the", "and", "for", "use", "list", "read", "create", "update", "get", "find",

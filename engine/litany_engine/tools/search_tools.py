@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from litany_engine.door.calls import Capture, Tool
-from litany_engine.tools.registry import State, shown_declaration
+from litany_engine.tools.registry import SEARCH_TOOLS, State, shown_declaration
 from litany_stubs.words import ToolDeclaration
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ MAX_TOLD_CHARS = 100
 """Characters of a description in the answer; the tool itself has it whole."""
 
 DECLARATION = ToolDeclaration(
-    name="search_tools",
+    name=SEARCH_TOOLS,
     description=(
         "Finds tools that are not loaded, by words from their names, descriptions and arguments, and loads "
         f"the best {ACTIVATED_AT_ONCE}."
