@@ -41,6 +41,11 @@ START_BOUND_S = 30.0
 """How long a keeper may take to be there: far above what a busy machine needs to fork a small process."""
 TREE_VARIABLE = "LITANY_PROCESS_TREE"
 """In each tool's environment: one token for each tree it is in, outermost first, joined by colons."""
+_REMEDIES = {
+    errno.EACCES: " (is it executable? `chmod +x` makes it so)",
+    errno.ENOEXEC: " (a script begins with the line `#!/path/to/interpreter`)",
+}
+"""What to do about the causes that a program somebody has just written has."""
 
 
 class ProcessError(RuntimeError):
@@ -290,7 +295,7 @@ class _Run:
         self._failure = f"lost {self._program!r}: {cause}"
 
     def _why_not_started(self, number: int, *, in_cwd: bool) -> str:
-        cause = os.strerror(number)
+        cause = os.strerror(number) + _REMEDIES.get(number, "")
         if in_cwd:
             return f"cannot start {self._program!r} in {str(self._cwd)!r}: {cause}"
         return f"cannot start {self._program!r}: {cause}"
