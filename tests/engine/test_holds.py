@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -413,7 +414,9 @@ def test_a_host_that_is_killed_while_it_waits_leaves_a_refusal(workspace: Worksp
     with start(*command, cwd=tmp_path, state=tmp_path) as host:
         trio.run(wait_until, lambda: Holds(workspace.root).questions(), 60)
         assert host.stderr is not None
-        assert b"litany answer call_1-1 pass" in host.stderr.readline()
+        said = host.stderr.readline().decode()
+        assert f"litany answer call_1-1 pass --workspace {workspace.root}` " in said
+        assert said.endswith("; the program's deadline goes on meanwhile\n")
         os.kill(host.pid, signal.SIGKILL)
         host.wait()
     holds = Holds(workspace.root)
@@ -449,6 +452,37 @@ def test_a_held_call_of_the_model_parks_its_window_and_finds_its_answer(workspac
     assert answers.end == "completed"
     assert "no y" in answers.results[0].text
     assert Holds(workspace.root).questions() == []
+
+
+def test_the_command_line_says_how_a_parked_call_is_answered_and_that_it_was(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    async def window() -> Any:
+        async with open_workspace(Workspace(workspace.root), tools=[note]) as ws:
+            return await ws.window("a", [use("t1", "note", text="x")])
+
+    trio.run(window)
+    here = partial(litany, cwd=workspace.root, state=tmp_path)
+    told = here("advance", "--tools", str(tmp_path / "tools.py")).stdout
+    assert told.endswith("; `litany answer t1 pass` (or refuse) answers it\n")
+    assert "answer  " not in here("holds").stdout
+    assert [each["answered"] for each in json.loads(here("holds", "--json").stdout)] == [None]
+    assert here("answer", "t1", "refuse").returncode == 0
+    assert "    answer  refuse; `litany advance a` asks it again\n" in here("holds").stdout
+    assert [each["answered"] for each in json.loads(here("holds", "--json").stdout)] == ["refuse"]
+    assert "answered t1" in here("advance", "--tools", str(tmp_path / "tools.py")).stdout
+    assert here("holds").stdout.startswith("no call is held")
+
+
+def test_what_cannot_be_remembered_is_said(workspace: Workspace, tmp_path: Path) -> None:
+    here = partial(litany, cwd=workspace.root, state=tmp_path)
+    Holds(workspace.root).park(Question("a", "T", "x", {}, "control", "why", None, "", parked=True))
+    refused = here("answer", "T", "refuse", "--remember")
+    assert refused.returncode == 125
+    assert "write a deny rule" in refused.stderr
+    passed = here("answer", "T", "pass", "--remember")
+    assert passed.returncode == 0
+    assert "--remember is for calls that a rule holds" in passed.stderr
 
 
 def test_an_answer_to_a_parked_call_does_not_cover_another_of_its_id(tmp_path: Path) -> None:

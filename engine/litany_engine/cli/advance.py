@@ -17,11 +17,13 @@ from litany_engine.cli.common import (
     add_tools,
     add_workspace,
     given_tools,
+    naming,
     refuse_inside_a_call,
     say,
     stop_on_signals,
     the_workspace,
 )
+from litany_engine.counted import counted
 
 if TYPE_CHECKING:
     import argparse
@@ -62,7 +64,7 @@ def main(args: argparse.Namespace) -> int:
         elif args.json:
             print(json.dumps(_as_json(done)))
         else:
-            print(plain_lines(_as_text(done)))
+            print(plain_lines(_as_text(done, _how_to_answer(workspace, done))))
     if stopped:
         say("stopped; what was not said above is as it was")
         return STOPPED
@@ -125,19 +127,32 @@ def _as_json(done: Advance) -> dict[str, Any]:
     }
 
 
-def _as_text(done: Advance) -> str:
+def _how_to_answer(workspace: Workspace, done: Advance) -> str:
+    """What answers the call that an agent is held at; "" where none but the control can."""
+    from litany_engine.door.holds import Holds
+
+    if not done.held:
+        return ""
+    holds = Holds(workspace.root)
+    parked = [each for each in holds.questions() if each.agent == done.agent and each.parked]
+    return "".join(
+        f"; `litany answer {each.id} pass{naming(workspace)}` (or refuse) answers it" for each in parked
+    )
+
+
+def _as_text(done: Advance, how_to_answer: str) -> str:
     facts = []
     if done.settled:
         ids = ", ".join(each.tool_use_id for each in done.settled)
         facts.append(f"settled {ids}: the process that was to answer died")
     if done.records:
-        facts.append(f"completed {len(done.records)} records")
+        facts.append(f"completed {counted(len(done.records), 'record')}")
     if done.answers is not None and done.answers.results:
         facts.append(f"answered {', '.join(each.tool_use_id for each in done.answers.results)}")
     if done.delivered:
-        facts.append(f"delivered {done.delivered} messages")
+        facts.append(f"delivered {counted(done.delivered, 'message')}")
     if done.held:
-        facts.append(f"held: {done.held}")
+        facts.append(f"held: {done.held}{how_to_answer}")
     elif done.due:
         facts.append("it is the model's turn")
     elif done.finished:

@@ -7,7 +7,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from litany_engine.cli.common import add_agent, add_workspace, refuse_inside_a_call, the_workspace
+from litany_engine.cli.common import (
+    CommandError,
+    add_agent,
+    add_workspace,
+    refuse_inside_a_call,
+    say,
+    the_workspace,
+)
+from litany_engine.cli.holds import asks_again
 
 if TYPE_CHECKING:
     import argparse
@@ -39,10 +47,14 @@ def main(args: argparse.Namespace) -> int:
     from litany_engine.door.holds import Answer, Holds
 
     refuse_inside_a_call("an answer to a held call is the operator's to give")
+    if args.remember and args.verdict != "pass":
+        raise CommandError("--remember is for pass; to refuse such calls for good, write a deny rule")
     holds = Holds(the_workspace(args).root)
     question = holds.answer(
         args.id, Answer(args.verdict, args.reason), agent=args.agent, remember=args.remember
     )
-    rest = "its program goes on" if question.waits else f"`litany advance {question.agent}` asks it again"
+    rest = "its program goes on" if question.waits else asks_again(question)
     print(f"{args.verdict}: {question.id} ({question.name}); {rest}")
+    if args.remember and question.gate != "rules":
+        say(f"--remember is for calls that a rule holds; the {question.gate} is asked about each")
     return 0

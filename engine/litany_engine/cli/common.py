@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import sys
 from contextlib import suppress
@@ -128,6 +129,15 @@ def given_workspace(args: argparse.Namespace) -> Workspace | None:
     named = args.workspace or os.environ.get(WORKSPACE_VARIABLE)
     found = Path(named) if named else find_workspace(Path.cwd())
     return None if found is None else open_workspace_at(found)
+
+
+def naming(workspace: Workspace) -> str:
+    """The option that a command needs here to find a workspace, with a space before it; "" for none."""
+    from litany_engine.workspaces.workspace import find_workspace
+
+    if os.environ.get(WORKSPACE_VARIABLE) is None and find_workspace(Path.cwd()) == workspace.root:
+        return ""
+    return f" --workspace {shlex.quote(str(workspace.root))}"
 
 
 def the_workspace(args: argparse.Namespace) -> Workspace:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from litany_engine.cli.common import add_json, add_workspace, the_workspace
@@ -15,7 +16,7 @@ from litany_engine.cli.common import add_json, add_workspace, the_workspace
 if TYPE_CHECKING:
     import argparse
 
-    from litany_engine.door.holds import Question
+    from litany_engine.door.holds import Answer, Question
 
 EXAMPLE = """\
 example:
@@ -39,27 +40,49 @@ def main(args: argparse.Namespace) -> int:
 
     workspace = the_workspace(args)
     refuse_dead_holds(workspace.root)
-    questions = Holds(workspace.root).questions()
+    holds = Holds(workspace.root)
+    found = [(each, holds.answered(each)) for each in holds.questions()]
     if args.json:
-        print(json.dumps([asdict(each) for each in questions]))
-    elif not questions:
+        print(json.dumps([asdict(each) | {"answered": said and said.verdict} for each, said in found]))
+    elif not found:
         print(f"no call is held in {workspace.root}")
-    for each in [] if args.json else questions:
-        print(describe(each))
+    for each, said in [] if args.json else found:
+        print(describe(each, said))
     return 0
 
 
-def describe(question: Question) -> str:
-    """One question for a reader; what a model wrote has its control characters escaped."""
+def describe(question: Question, said: Answer | None) -> str:
+    """One question for a reader; what a model wrote has its control characters escaped.
+
+    Args:
+        question: the question.
+        said: the answer that it has and that nobody has taken yet.
+    """
     from litany_engine.plain_text import plain
 
     shown = json.dumps(question.input)
     if len(shown) > MAX_INPUT_CHARS:
         shown = f"{shown[:MAX_INPUT_CHARS]}… ({len(shown)} characters; whole in {question.record}/input.json)"
     how = "its program waits" if question.waits else "parked"
-    return (
-        f"{question.id}  {question.name}  {how} since {question.since}\n"
+    text = (
+        f"{question.id}  {question.name}  {how} since {_to_the_second(question.since)}\n"
         f"    agent   {question.agent}\n"
         f"    held by {question.gate}: {plain(question.reason)}\n"
         f"    input   {shown}"
     )
+    if said is not None:
+        rest = "its program is about to go on" if question.waits else asks_again(question)
+        text += f"\n    answer  {said.verdict}; {rest}"
+    return text
+
+
+def asks_again(question: Question) -> str:
+    """What becomes of a parked call once it is answered."""
+    return f"`litany advance {question.agent}` asks it again"
+
+
+def _to_the_second(when: str) -> str:
+    try:
+        return datetime.fromisoformat(when).isoformat(sep=" ", timespec="seconds")
+    except ValueError:
+        return when

@@ -21,6 +21,7 @@ from litany_engine.cli.common import (
     add_workspace,
     given_tools,
     given_workspace,
+    naming,
     print_json,
     read_option,
     read_stdin,
@@ -30,6 +31,7 @@ from litany_engine.cli.common import (
     warn_of_grants,
 )
 from litany_engine.configuration.units import parse_deadline, parse_size, show_duration
+from litany_engine.counted import counted
 
 if TYPE_CHECKING:
     import argparse
@@ -83,7 +85,7 @@ def main(args: argparse.Namespace) -> int:
     tools = given_tools(args)
     if workspace is None:
         workspace = _make_workspace(args)
-    elif workspace.config.roles:
+    elif workspace.config.roles or workspace.config.suspended or workspace.config.deferred:
         warn_of_grants(workspace, tools)
     return _run(workspace, program, tools, limits, args)
 
@@ -117,10 +119,10 @@ def _make_workspace(args: argparse.Namespace) -> Workspace:
     worktree = workspace.agent().worktree
     if args.files is not None:
         copied = copy_folder(args.files, worktree)
-        told += f" with {copied.files} files of {args.files}{copied.told()}"
+        told += f" with {counted(copied.files, 'file')} of {args.files}{copied.told()}"
     elif not args.no_files:
         seeded = tracked_files(Path.cwd(), worktree)
-        told += f" with {seeded}" if seeded else ""
+        told += f" with {seeded}"
     say(told)
     return workspace
 
@@ -155,7 +157,7 @@ def _run(
                         line = LiveLine(terminal)
                         ws.watch(line.see)
                         nursery.start_soon(redraw, line)
-                    ws.watch(lambda event: _tell_held(event, terminal))
+                    ws.watch(lambda event: _tell_held(event, workspace, terminal))
                     end = await ws.python(
                         program,
                         agent=args.agent,
@@ -181,12 +183,16 @@ def _ended(end: CallEnd) -> str:
     return f"{end.outcome.replace('_', ' ')} (exit {end.exit_code})"
 
 
-def _tell_held(event: Event, terminal: Terminal) -> None:
+def _tell_held(event: Event, workspace: Workspace, terminal: Terminal) -> None:
     """Say that a call waits: whoever runs the program may not know that there is somebody to ask."""
     from litany_engine.door.events import CallHeld
 
     if isinstance(event, CallHeld):
-        terminal.line(f"held: {event.reason}; `litany answer {event.call.id} pass` (or refuse) answers it")
+        clock = "" if workspace.config.hold.pause_clock else "; the program's deadline goes on meanwhile"
+        terminal.line(
+            f"held: {event.reason}; `litany answer {event.call.id} pass{naming(workspace)}` (or refuse) "
+            f"answers it{clock}"
+        )
 
 
 def _tell(end: CallEnd, terminal: Terminal, program: str) -> None:
@@ -206,7 +212,7 @@ def last_lines(end: CallEnd, program: str) -> Iterator[str]:
         yield f"refused by the {end.refusal.gate} gate: {reason}"
     elif end.reason:
         yield end.reason
-    calls = f"{len(end.calls)} call{'' if len(end.calls) == 1 else 's'}"
+    calls = counted(len(end.calls), "call")
     record = f", record {end.record}" if end.record else ""
     yield f"{_ended(end)} in {show_duration(end.duration_s)}, {calls}{record}"
 

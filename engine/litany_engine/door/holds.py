@@ -160,6 +160,10 @@ class Holds:
 
     # -- answering
 
+    def answered(self, question: Question) -> Answer | None:
+        """The operator's answer to a parked call that nobody has asked again yet; it stays where it is."""
+        return self._answer(question)
+
     def questions(self) -> list[Question]:
         """What waits for the operator, the oldest first; nothing whose host has ended is among it."""
         return sorted((each for each in self._all() if not each.is_dead), key=lambda each: each.since)

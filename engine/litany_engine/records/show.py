@@ -11,6 +11,7 @@ import json
 from typing import TYPE_CHECKING
 
 from litany_engine.configuration.units import show_duration, show_size
+from litany_engine.counted import counted
 from litany_engine.plain_text import plain
 from litany_engine.records.dead_records import is_in_use
 from litany_engine.records.recorded import CallNode, RecordedCall, call_tree, iter_calls, load_call
@@ -79,11 +80,7 @@ def _count(nodes: list[CallNode]) -> str:
         calls = waiting.pop().calls
         inner += len(calls)
         waiting += calls
-    return f"{_plural(len(nodes), 'call')}, {_plural(inner, 'inner call')}"
-
-
-def _plural(number: int, thing: str) -> str:
-    return f"{number} {thing}" + ("" if number == 1 else "s")
+    return f"{counted(len(nodes), 'call')}, {counted(inner, 'inner call')}"
 
 
 def _tree(nodes: list[CallNode]) -> list[str]:
@@ -147,7 +144,7 @@ def _details(call: RecordedCall) -> Iterator[str]:
         yield f"reason  {plain(call.end.reason)}"
     if usage := call.end.usage:
         memory = show_size(usage.peak_memory_bytes)
-        calls = _plural(usage.calls, "call")
+        calls = counted(usage.calls, "call")
         yield f"usage   cpu {show_duration(usage.cpu_s)}, peak memory {memory}, {calls}"
     if call.end.layers:
         yield f"layers  {plain(', '.join(call.end.layers))}"

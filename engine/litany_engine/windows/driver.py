@@ -137,7 +137,7 @@ class Driver:
                 raise TranscriptError(
                     f"agent {agent.id} is held at call "
                     f"{found.held.tool_use_id!r} ({found.held.reason}): advance "
-                    "it once the control would answer otherwise"
+                    "it once the call is answered, or the control would answer otherwise"
                 )
             step = workspace.records.open_step(agent.id)
             await trio.to_thread.run_sync(transcript.append_reply, model, content, step.number)
