@@ -308,6 +308,14 @@ def test_a_name_in_a_grant_that_no_tool_has_is_warned_of(
     assert "grants 'salute'" not in run("-", "--tools", "t.py", stdin="print(1)").stderr
 
 
+@pytest.mark.parametrize(("key", "word"), [("suspended", "suspends"), ("deferred", "defers")])
+def test_a_name_that_no_tool_has_is_warned_of_without_any_role(
+    run: Run, place: Path, key: str, word: str
+) -> None:
+    (place / "litany.toml").write_text(f'[tools]\n{key} = ["bsh"]\n')
+    assert f"[tools] {word} 'bsh', which no tool here is called" in run("-", stdin="print(1)").stderr
+
+
 @pytest.mark.parametrize("damage", [["rm", "-r", "steps"], ["rm", "repo.git/HEAD"], ["rm", "-r", "repo.git"]])
 def test_in_a_damaged_workspace_nothing_runs_and_no_other_is_made(
     run: Run, place: Path, state: Path, damage: list[str]
@@ -370,7 +378,7 @@ def test_outside_a_workspace_a_new_one_is_made_and_its_place_is_told(state: Path
     assert done.stdout == "[]\n"
     first = done.stderr.splitlines()[0]
     (made,) = (state / "litany" / "workspaces").iterdir()
-    assert str(made) in first
+    assert f"{made} with no files ({tmp_path} is in no git repository: name a folder with --files)" in first
     assert litany("show", "--workspace", str(made), cwd=tmp_path, state=state).stdout.count("call_1") == 1
 
 
@@ -387,6 +395,11 @@ def test_files_are_copied_from_a_folder_or_not_at_all_when_asked(
 ) -> None:
     done = litany("run", "-", "--files", str(repository), cwd=tmp_path, state=state, stdin=LIST)
     assert done.stdout == "['kept', 'secret', 'sub']\n"
+    one = litany("run", "-", "--files", str(repository / "sub"), cwd=tmp_path, state=state, stdin=LIST)
+    assert "with 1 file of" in one.stderr
+    (repository / "empty").mkdir()
+    none = litany("run", "-", cwd=repository / "empty", state=state, stdin=LIST)
+    assert f"no files (git tracks none in {repository}/empty: name a folder" in none.stderr
     assert litany("run", "-", "--no-files", cwd=repository, state=state, stdin=LIST).stdout == "[]\n"
     missing = litany("run", "-", "--files", "none", cwd=tmp_path, state=state, stdin=LIST)
     assert missing.returncode == 125
@@ -733,8 +746,8 @@ def test_stubs_written_to_a_folder_call_the_real_door_from_outside(
     place: Path, state: Path, tmp_path: Path
 ) -> None:
     done = litany("stubs", "-o", str(tmp_path / "lib"), cwd=place, state=state)
-    assert str(tmp_path / "lib" / "litany_tools.py") in done.stdout
-    variables = done.stdout.splitlines()[-1]  # as told to the user, for a shell
+    assert str(tmp_path / "lib" / "litany_tools.py") in done.stderr
+    variables = done.stdout.strip()  # for a shell
     assert variables.startswith("export ")
     program = "import litany_tools; print(litany_tools.bash(command='echo here').stdout)"
     outside = subprocess.run(

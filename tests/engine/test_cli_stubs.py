@@ -194,7 +194,8 @@ def test_a_replay_of_a_changed_program_names_the_first_call_that_differs(
 def exported(litany: Litany, folder: Path) -> dict[str, str]:
     """Write the stubs; the variables that the command tells the user to set."""
     done = litany("stubs", "-o", str(folder))
-    export = done.stdout.splitlines()[-1].removeprefix("export ")
+    (line,) = done.stdout.splitlines()  # for `eval "$(…)"`: what else there is to say is on stderr
+    export = line.removeprefix("export ")
     return dict(each.split("=", 1) for each in export.split(" "))
 
 
@@ -348,7 +349,7 @@ def test_outside_a_workspace_the_built_in_tools_are_told_of(outside_any: Litany,
     assert "salute(" in outside_any("describe", "--tools", "tools.py").stdout
     assert "bash" in outside_any("tool").stdout
     wrote = outside_any("stubs", "-o", "lib")
-    assert wrote.stdout.splitlines()[-1] == f"export PYTHONPATH={tmp_path}/outside/lib"
+    assert wrote.stdout == f"export PYTHONPATH={tmp_path}/outside/lib\n"
     named = outside_any("describe", "--agent", "a")
     assert (named.returncode, named.stdout) == (125, "")
     assert "--agent a" in named.stderr

@@ -6,7 +6,6 @@ Outside a workspace these are the built-in tools.
 from __future__ import annotations
 
 import shlex
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +14,7 @@ from litany_engine.cli.common import (
     add_tools,
     add_workspace,
     given_workspace,
+    say,
     the_agent,
     the_toolset,
 )
@@ -27,6 +27,7 @@ EXAMPLE = """\
 example:
   litany stubs | less         # read it
   litany stubs -o lib         # to import it outside the sandbox; its calls go through the real door
+  eval "$(litany stubs -o lib)"     # and set the variables that it needs
 """
 
 
@@ -49,18 +50,19 @@ def main(args: argparse.Namespace) -> int:
         return 0
     from litany_stubs.render import write_stubs
 
-    print(f"wrote {write_stubs(tools.declarations(), args.output)}")
+    say(f"wrote {write_stubs(tools.declarations(), args.output)}")
     variables = {"PYTHONPATH": str(args.output.absolute())}
     if workspace is None:
-        print("for an editor, a type checker and tests; to make calls, name a workspace with --workspace")
+        say("for an editor, a type checker and tests; to make calls, name a workspace with --workspace")
     else:
-        print("outside the sandbox it is imported with")
+        say("outside the sandbox it is imported with the variables below")
         variables |= {
             WORKSPACE_VARIABLE: str(workspace.root),
             AGENT_VARIABLE: workspace.agent(the_agent(args)).id,
         }
     if args.tools:
         files = ", ".join(map(str, args.tools))
-        print(f"litany: calls of the tools of {files} are made by a host that has them", file=sys.stderr)
+        say(f"only a host that has the tools of {files} can call them: outside the sandbox they are refused")
+    # alone on stdout, so that a shell can evaluate it
     print("export", *(f"{name}={shlex.quote(value)}" for name, value in variables.items()))
     return 0

@@ -7,6 +7,8 @@ import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from litany_engine.counted import counted
+
 MAX_FILES = 20_000
 MAX_BYTES = 512 * 1024 * 1024
 """What is copied without being asked: a large project, in a second or two. For more there is `--files`."""
@@ -44,7 +46,7 @@ def tracked_files(folder: Path, worktree: Path) -> str:
     """Copy what git tracks under a folder, as it is on disk; a folder outside any repository has nothing.
 
     Returns:
-        What was copied, in words, or "" when there was nothing to copy.
+        What was copied, in words.
 
     Raises:
         SeedError: a file cannot be copied.
@@ -52,11 +54,9 @@ def tracked_files(folder: Path, worktree: Path) -> str:
     import pygit2  # noqa: PLC0415  most runs are in a workspace
 
     found = pygit2.discover_repository(str(folder))
-    if found is None:
-        return ""
-    repository = pygit2.Repository(found)
-    if repository.workdir is None:
-        return ""
+    repository = None if found is None else pygit2.Repository(found)
+    if repository is None or repository.workdir is None:
+        return f"no files ({folder} is in no git repository: name a folder with --files)"
     root = Path(repository.workdir).resolve()
     below = folder.resolve().relative_to(root)
     prefix = "" if below == Path() else f"{below}/"
@@ -70,8 +70,8 @@ def tracked_files(folder: Path, worktree: Path) -> str:
         if os.path.lexists(root / below / name):  # what was deleted and not yet committed is not there
             _copy(root / below, worktree, name, copied)
     if not copied.files and not copied.left_out:
-        return ""
-    return f"a copy of the {copied.files} files that git tracks in {folder}{copied.told()}"
+        return f"no files (git tracks none in {folder}: name a folder with --files)"
+    return f"a copy of the {counted(copied.files, 'file')} that git tracks in {folder}{copied.told()}"
 
 
 def copy_folder(folder: Path, worktree: Path) -> Copied:
