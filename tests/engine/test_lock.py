@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -9,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from alarm_kit import failing_after_the_bound
 from litany_engine.windows.lock import LockHeld, executor_lock, lock_holder
 
 HOLD = """
@@ -23,16 +23,9 @@ with executor_lock(Path(sys.argv[1])):
 
 @pytest.fixture(autouse=True)
 def nobody_waits() -> Iterator[None]:
-    """Fail where the lock is waited for: in this thread only a signal ends such a wait."""
-
-    def fail(*_: object) -> None:
-        raise AssertionError("the lock was waited for")
-
-    before = signal.signal(signal.SIGALRM, fail)
-    signal.alarm(30)
-    yield
-    signal.alarm(0)
-    signal.signal(signal.SIGALRM, before)
+    """Fail where the lock is waited for."""
+    with failing_after_the_bound():
+        yield
 
 
 def test_the_lock_is_held_by_one_at_a_time_and_named(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import pytest
 import trio
 import trio.testing
 
+from alarm_kit import BOUND_S, failing_after_the_bound
 from litany_runtime.link import Link
 
 FRAME = 3 * 1024 * 1024
@@ -18,7 +19,8 @@ FRAME = 3 * 1024 * 1024
 @pytest.fixture
 def ends() -> Iterator[tuple[Link, socket.socket]]:
     ours, theirs = socket.socketpair()
-    with ours, theirs:
+    theirs.settimeout(BOUND_S)  # it reads in a thread, where no alarm ends the wait
+    with ours, theirs, failing_after_the_bound():
         yield Link(ours), theirs
 
 
