@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import os
 import signal
@@ -207,6 +208,43 @@ def test_a_refused_call_gives_its_place_among_those_in_flight_back(place: Place)
         assert "(tree_calls)" in end.refusal.reason  # and not that one is in flight
 
 
+@pytest.mark.parametrize("scope", ["agent", "tree"])
+def test_a_call_that_cannot_be_paid_for_gives_every_place_back(
+    place: Place, monkeypatch: pytest.MonkeyPatch, scope: str
+) -> None:
+    add = Ledger.add
+
+    def full(ledger: Ledger, *line: Any) -> None:
+        if ledger.path.parent.name == scope:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        add(ledger, *line)
+
+    door = door_of(place, agent_pending=1, tree_pending=1)
+    with monkeypatch.context() as patch:
+        patch.setattr(Ledger, "add", full)
+        for end in calls(place, door, 3):
+            assert end.outcome is Outcome.FAULTED
+            assert "No space left" in end.reason
+    assert calls(place, door, 1)[0].outcome is Outcome.COMPLETED
+
+
+def test_a_try_that_cannot_be_paid_for_is_not_made(place: Place) -> None:
+    tries = []
+
+    async def execute(call: ToolCall, context: Context) -> Capture:
+        tries.append(call)
+        (place.root / "budgets/agent/a.ledger").write_text("damaged")
+        return Capture(stdout=b"said", exit_code=1, retryable=True)
+
+    place.toolset = toolset([Tool(ToolDeclaration("flaky"), execute, traits=Traits(max_retries=5))])
+
+    async def main() -> CallEnd:
+        return await door_of(place, agent_calls=9).invoke("flaky", {}, place.caller())
+
+    end = trio.run(main, clock=trio.testing.MockClock(autojump_threshold=0.01))
+    assert (end.outcome, end.stdout, len(tries)) == (Outcome.FAILED, b"said", 1)
+
+
 def test_a_call_that_is_tried_again_is_one_call_in_flight(place: Place) -> None:
     tries = []
 
@@ -340,7 +378,9 @@ def test_a_long_ledger_is_shortened_and_others_find_the_new_one(
     other.close()
 
 
-@pytest.mark.parametrize("text", ["c 1", "c 1 x\nc", "c -1 x\n", "z 1 x\n", "c one x\n", "s 1\n", "\xff\n"])
+@pytest.mark.parametrize(
+    "text", ["c 1", "c 1 x\nc", "c -1 x\n", "z 1 x\n", "c one x\n", "s 1\n", "s 9 -1 9\n", "\xff\n"]
+)
 def test_a_ledger_that_cannot_be_read_lets_nothing_run(place: Place, text: str) -> None:
     path = place.root / "budgets/agent/a.ledger"
     path.parent.mkdir(parents=True)
@@ -350,6 +390,31 @@ def test_a_ledger_that_cannot_be_read_lets_nothing_run(place: Place, text: str) 
         assert end.outcome is Outcome.FAULTED
         assert "a.ledger" in end.reason
     assert place.kept.calls == []
+
+
+def test_a_ledger_that_is_no_file_lets_nothing_run(place: Place) -> None:
+    path = place.root / "budgets/agent/a.ledger"
+    path.parent.mkdir(parents=True)
+    os.mkfifo(path)
+    (end,) = calls(place, door_of(place, agent_calls=5), 1)
+    assert end.outcome is Outcome.FAULTED
+    assert "a.ledger is no file" in end.reason
+    assert place.kept.calls == []
+
+
+def test_half_a_line_is_taken_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write = os.write
+    ledger = Ledger(tmp_path / "l")
+    with ledger.locked():
+        ledger.add("c", 1, "one")
+    with monkeypatch.context() as patch, ledger.locked():
+        patch.setattr(os, "write", lambda fd, line: write(fd, line[:3]))
+        with pytest.raises(LedgerError, match="half a line"):
+            ledger.add("c", 1, "two")
+    for each in (ledger, Ledger(tmp_path / "l")):
+        with each.locked():
+            assert each.calls == 1
+    assert (tmp_path / "l").read_text() == "c 1 one\n"
 
 
 def test_a_ledger_that_grew_shorter_lets_nothing_run(tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ from litany_engine.records.ids import inner_index
 from litany_stubs.words import Refusal
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
     from litany_engine.door.budget_limits import Budgets
@@ -102,7 +103,11 @@ class Accounts:
             if index > limit:
                 return _spent("program_calls", limit, f"this is call {index} of {parent.id!r}")
         held: list[tuple[Account, int | None]] = []
-        refusal = self._reserve(self._of(caller), call.id, weight, held, bounded=not again)
+        try:
+            refusal = self._reserve(self._of(caller), call.id, weight, held, bounded=not again)
+        except BaseException:  # paid is paid, but it will not be in flight, where others wait for its end
+            _leave(held)
+            raise
         return refusal or Reservation(call.id, tuple(held))
 
     def settle(self, reservation: Reservation, size: int) -> None:
@@ -111,9 +116,7 @@ class Accounts:
         Raises:
             LedgerError: a ledger cannot be written.
         """
-        for account, place in reservation.held:
-            if place is not None:
-                account.pending.leave(place)
+        _leave(reservation.held)
         for account, _ in reservation.held:
             if size and self._budgets.of(account.scope)[3] is not None:
                 with account.ledger.locked():
@@ -192,6 +195,12 @@ class Accounts:
         if outward is not None and ledger.bytes_out >= outward:
             return _spent(f"{scope}_bytes_out", outward, f"{account.whose} has used {ledger.bytes_out}")
         return None
+
+
+def _leave(held: Iterable[tuple[Account, int | None]]) -> None:
+    for account, place in held:
+        if place is not None:
+            account.pending.leave(place)
 
 
 def _account(scope: str, whose: str, stem: Path) -> Account:

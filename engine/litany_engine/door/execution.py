@@ -15,6 +15,7 @@ import trio
 from litany_engine.door.answers import answered, kept
 from litany_engine.door.calls import Capture, Context
 from litany_engine.door.in_flight import cut_short, faulted, told
+from litany_engine.door.ledger import LedgerError
 from litany_engine.door.schedule import Schedule, Slots
 from litany_engine.door.screens import screen
 from litany_runtime.outcome import Outcome
@@ -139,7 +140,10 @@ class Executions:
             except trio.Cancelled:
                 return cut_short(running, capture)
             if asked.reserve is not None:
-                paid = asked.reserve(prepared.call, asked.caller, again=True)
+                try:
+                    paid = asked.reserve(prepared.call, asked.caller, again=True)
+                except LedgerError:
+                    break  # as when it is spent: what cannot be paid for is not tried
                 if isinstance(paid, Refusal):
                     break
                 running.reservations.append(paid)

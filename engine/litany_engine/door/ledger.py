@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import stat
 import weakref
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -78,7 +79,8 @@ class Ledger:
         """Write one line down; only within `locked`."""
         line = f"{kind} {amount} {call_id}\n".encode()
         if os.write(self._fd, line) != len(line):
-            raise LedgerError(f"the budget's ledger {self.path}: the disk took half a line; cut it away")
+            os.ftruncate(self._fd, self._read_to)  # or it would be damage to whoever reads it next
+            raise LedgerError(f"the budget's ledger {self.path}: the disk is full, it took half a line")
         self._read_to += len(line)
         self._count(kind, amount)
         if self._read_to > MAX_LEDGER_BYTES:
@@ -95,7 +97,13 @@ class Ledger:
                 )  # the ledger of a program goes with it
                 self._read_to = self.calls = self.bytes_in = self.bytes_out = 0
             fcntl.flock(self._fd, fcntl.LOCK_EX)
-            if os.fstat(self._fd).st_nlink:
+            found = os.fstat(self._fd)
+            if not stat.S_ISREG(found.st_mode):  # a pipe takes every line, and has nothing to read
+                self.close()
+                raise LedgerError(
+                    f"the budget's ledger {self.path} is no file; nothing runs before it is one"
+                )
+            if found.st_nlink:
                 return
             self.close()  # another process has shortened it: this is the old one
 
@@ -110,7 +118,9 @@ class Ledger:
             for line in text.decode().splitlines():
                 kind, *rest = line.split(" ")
                 if kind == "s":
-                    self.calls, self.bytes_in, self.bytes_out = map(int, rest)
+                    sums = self.calls, self.bytes_in, self.bytes_out = tuple(map(int, rest))
+                    if min(sums) < 0:
+                        raise ValueError(f"{line!r} is no sum")  # noqa: TRY301 - one message for all damage
                 else:
                     amount, _ = rest
                     self._count(kind, int(amount))
