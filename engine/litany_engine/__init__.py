@@ -12,17 +12,26 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from litany_engine.api import OpenWorkspace, open_workspace
     from litany_engine.blocking import open_workspace as open_workspace_blocking
-    from litany_engine.door.calls import CallEnd, Capture
+    from litany_engine.door.calls import CallEnd, Capture, ToolCall
+    from litany_engine.door.events import CallHeld, CallReport, CallStarted
+    from litany_engine.door.screens import Halt, Rewrite, Withhold
     from litany_engine.tools.definitions import Traits
     from litany_engine.tools.function_tool import ToolContext, tool
     from litany_engine.workspaces.new_workspace import init_workspace
 
 __all__ = [
     "CallEnd",
+    "CallHeld",
+    "CallReport",
+    "CallStarted",
     "Capture",
+    "Halt",
     "OpenWorkspace",
+    "Rewrite",
+    "ToolCall",
     "ToolContext",
     "Traits",
+    "Withhold",
     "init_workspace",
     "open_workspace",
     "open_workspace_blocking",
@@ -31,10 +40,17 @@ __all__ = [
 
 _HOMES = {
     "CallEnd": ("door.calls", "CallEnd"),
+    "CallHeld": ("door.events", "CallHeld"),
+    "CallReport": ("door.events", "CallReport"),
+    "CallStarted": ("door.events", "CallStarted"),
     "Capture": ("door.calls", "Capture"),
+    "Halt": ("door.screens", "Halt"),
     "OpenWorkspace": ("api", "OpenWorkspace"),
+    "Rewrite": ("door.screens", "Rewrite"),
+    "ToolCall": ("door.calls", "ToolCall"),
     "ToolContext": ("tools.function_tool", "ToolContext"),
     "Traits": ("tools.definitions", "Traits"),
+    "Withhold": ("door.screens", "Withhold"),
     "init_workspace": ("workspaces.new_workspace", "init_workspace"),
     "open_workspace": ("api", "open_workspace"),
     "open_workspace_blocking": ("blocking", "open_workspace"),

@@ -676,9 +676,13 @@ def test_each_example_runs_as_it_is(state: Path, tmp_path: Path, example: str, w
 
 @pytest.mark.parametrize(
     ("script", "words"),
-    [("host", ["ordering ten", "completed, 6 calls"]), ("demo", ["all", "call_1-1 ", "read_file"])],
+    [
+        ("host", ["ordering ten", "completed, 6 calls"]),
+        ("agent", ["toolu_1: 'Exit code: 0\\n3 letters", "toolu_2: ", "the last window: finished"]),
+        ("demo", ["all", "call_1-1 ", "read_file"]),
+    ],
 )
-def test_the_host_and_the_demo_run_as_they_are(
+def test_each_host_and_the_demo_run_as_they_are(
     state: Path, tmp_path: Path, script: str, words: list[str]
 ) -> None:
     done = subprocess.run(
