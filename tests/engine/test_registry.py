@@ -608,3 +608,17 @@ def test_a_slip_in_the_name_of_a_suspended_tool_is_told() -> None:
     assert list(unknown_grants(config, {"bash", "other"})) == [
         "litany.toml: [tools] suspends 'bsh', which no tool here is called (did you mean 'bash'?)"
     ]
+
+
+def test_a_slip_in_the_name_that_a_rule_is_about_is_told() -> None:
+    rules = "".join(
+        f'[[rules]]\naction = "deny"\ntool = "{each}"\n' for each in ("bsh", "ba*", "x*", "s_a", "bash")
+    )
+    without = parse_config(rules + '[[rules]]\naction = "ask"\n', Path("/w/litany.toml"))
+    assert list(unknown_grants(without, {"bash"})) == [
+        "/w/litany.toml:1: a rule is about 'bsh', which no tool here is called (did you mean 'bash'?)",
+        "/w/litany.toml:7: a rule is about 'x*', which no tool here is called",
+        "/w/litany.toml:10: a rule is about 's_a', which no tool here is called",
+    ]
+    served = parse_config(f'{rules}[mcp.s]\ncommand = ["server"]\n', Path("/w/litany.toml"))
+    assert [each.split("'")[1] for each in unknown_grants(served, {"bash"})] == ["bsh"]

@@ -203,15 +203,19 @@ async def stop_on_signals(stop: Callable[[], Awaitable[object]], task_status: tr
 
 
 def warn_of_grants(workspace: Workspace, tools: Iterable[Tool] = ()) -> None:
-    """Say on stderr which names in grants no tool has."""
+    """Say on stderr which names in grants, in rules and under [tools] no tool has."""
+    config = workspace.config
+    if not (config.roles or config.rules.rules or config.suspended or config.deferred):
+        return  # no name to look at: a start needs no list of tools for that
+
     from litany_engine.tools.python_act import PYTHON
     from litany_engine.tools.unknown_grants import unknown_grants
     from litany_engine.tools.workspace_tools import workspace_tools
 
     known = {PYTHON, *(tool.declaration.name for tool in [*workspace_tools(workspace), *tools])}
-    if workspace.config.deferred:
+    if config.deferred:
         known.add("search_tools")
-    for warning in unknown_grants(workspace.config, known):
+    for warning in unknown_grants(config, known):
         say(warning)
 
 

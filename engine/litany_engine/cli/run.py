@@ -85,7 +85,7 @@ def main(args: argparse.Namespace) -> int:
     tools = given_tools(args)
     if workspace is None:
         workspace = _make_workspace(args)
-    elif workspace.config.roles or workspace.config.suspended or workspace.config.deferred:
+    else:
         warn_of_grants(workspace, tools)
     return _run(workspace, program, tools, limits, args)
 

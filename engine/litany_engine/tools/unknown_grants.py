@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from litany_engine.near import near
+from litany_engine.rules.globs import glob
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def unknown_grants(config: Config, known: Collection[str]) -> Iterator[str]:
-    """Say of each name in a grant, or in a list of deferred or suspended tools, that no tool has it.
+    """Say of each name in a grant, a rule, or a list of deferred or suspended tools, that no tool has it.
 
     Not an error: a host may bring the tool along, and `litany run --tools` does.
 
@@ -27,3 +28,15 @@ def unknown_grants(config: Config, known: Collection[str]) -> Iterator[str]:
         for name in names:
             if name not in known and not any(name.startswith(each.prefix) for each in config.mcp.values()):
                 yield f"litany.toml: {where} {name!r}, which no tool here is called{near(name, known)}"
+    for rule in config.rules.rules:
+        if any(glob(rule.tool, each) for each in known) or _may_be_a_servers(rule.tool, config):
+            continue
+        meant = near(rule.tool, known)
+        yield f"{rule.place}: a rule is about {rule.tool!r}, which no tool here is called{meant}"
+
+
+def _may_be_a_servers(pattern: str, config: Config) -> bool:
+    """Whether a tool of an MCP server may have such a name; which it has is known once it is started."""
+    if "*" in pattern:
+        return bool(config.mcp)
+    return any(pattern.startswith(each.prefix) for each in config.mcp.values())
