@@ -27,8 +27,8 @@ def read_all(fd: int) -> list[Any]:
 
     async def main() -> list[Any]:
         messages, inbox = anyio.create_memory_object_stream[SessionMessage | Exception](100)
-        await stdio.receive(fd, messages)
         with inbox:
+            await stdio.receive(fd, messages)
             return [each async for each in inbox]
 
     return trio.run(main)
