@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 NEAR_NAMES = 3
 """How many near names a refusal offers."""
 
+NEAR_MODULE = 0.75
+"""How alike a module's name must be to be offered. A slip is; another package (numpy for enum) is none."""
+
 
 def is_extra(module: str, extra_modules: Collection[str]) -> bool:
     """Whether a module is one that the operator added, or lies inside one."""
@@ -32,7 +35,7 @@ def module_hint(module: str, extra_modules: Collection[str]) -> str:
     if substitute:
         return substitute
     available = [m for m in MODULES if MODULES[m]] + [TOOLS_MODULE, *extra_modules]
-    near = difflib.get_close_matches(module, available, NEAR_NAMES)
+    near = difflib.get_close_matches(module, available, NEAR_NAMES, NEAR_MODULE)
     if near:
         return f"did you mean {' or '.join(near)}?"
     listed = ", ".join(sorted(m for m in available if m != "__future__"))
