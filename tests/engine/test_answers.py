@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from door_kit import make_place
 from litany_engine import Capture, tool
-from litany_engine.door.answers import MAX_DATA_BYTES, MAX_OUTPUT_BYTES
+from litany_engine.door.answers import MAX_DATA_BYTES, MAX_FAULT_CHARS, MAX_OUTPUT_BYTES
 from litany_engine.door.calls import CallEnd, Context, Tool, ToolCall
 from litany_engine.door.door import Door
 from litany_engine.door.screens import Rewrite
@@ -132,6 +132,46 @@ def test_data_that_is_too_large_is_a_fault_because_it_cannot_be_cut(
     if extra:
         assert f"its data has {MAX_DATA_BYTES + 1} bytes as JSON" in end.reason
         assert "What the call did stands" in end.reason
+
+
+def promising(schema: dict[str, Any], capture: Capture) -> Tool:
+    """A tool that promises data of a shape, and answers with what it likes."""
+
+    async def execute(call: ToolCall, context: Context) -> Capture:
+        return capture
+
+    return Tool(ToolDeclaration("t", output_schema=schema), execute)
+
+
+@pytest.mark.parametrize("outcome", [Outcome.KILLED, Outcome.TIMED_OUT])
+def test_a_tool_that_says_itself_that_it_was_ended_is_held_to_no_promise(
+    tmp_path: Path, outcome: Outcome
+) -> None:
+    capture = Capture(data="half", outcome=outcome)
+
+    end = answers_of(tmp_path, promising({"type": "integer"}, capture))
+
+    assert (end.outcome, end.data) == (outcome, "half")
+
+
+def test_a_wrong_value_is_shown_no_longer_than_a_person_reads(tmp_path: Path) -> None:
+    end = answers_of(tmp_path, promising({"type": "integer"}, Capture(data="long" * 100_000)))
+
+    assert end.outcome is Outcome.FAULTED
+    assert "not what its output schema promises: $: " in end.reason
+    assert "What the call did stands" in end.reason
+    assert len(end.reason) < 2 * MAX_FAULT_CHARS
+
+
+def test_an_output_schema_is_never_read_from_elsewhere(tmp_path: Path) -> None:
+    elsewhere = tmp_path / "schema.json"
+    elsewhere.write_text('{"type": "string"}')
+
+    end = answers_of(tmp_path, promising({"$ref": elsewhere.as_uri()}, Capture(data="x")))
+
+    assert end.outcome is Outcome.FAULTED
+    assert "may not refer to another document" in end.reason
+    assert "$defs" in end.reason
 
 
 def test_a_program_is_bounded_by_its_limits_and_not_a_second_time(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Iterator
+from contextlib import suppress
 
 import pytest
 import trio
@@ -80,6 +81,56 @@ def test_a_frame_that_has_begun_is_sent_to_its_end_whoever_is_cancelled(
         assert taken in {b"a" * FRAME + b"b" * FRAME, b"b" * FRAME + b"a" * FRAME}
 
     trio.run(main)
+
+
+def test_a_first_frame_that_no_socket_takes_at_once_arrives_whole(ends: tuple[Link, socket.socket]) -> None:
+    link, theirs = ends
+
+    async def main() -> None:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(link.send_first, bytes(FRAME))
+            taken = await trio.to_thread.run_sync(_read, theirs, FRAME)
+            assert len(taken) == FRAME
+
+    trio.run(main)
+
+
+def test_a_first_frame_that_the_child_does_not_take_can_be_given_up(ends: tuple[Link, socket.socket]) -> None:
+    link, _ = ends
+
+    async def main() -> bool:
+        with trio.CancelScope() as scope:
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(link.send_first, bytes(FRAME))
+                await trio.testing.wait_all_tasks_blocked()
+                scope.cancel()
+        return scope.cancelled_caught
+
+    assert trio.run(main)
+
+
+def test_to_be_woken_for_nothing_is_not_the_end(ends: tuple[Link, socket.socket]) -> None:
+    link, theirs = ends
+    thief = link._socket.dup()
+    stolen = []
+
+    class Steal(trio.abc.Instrument):
+        """Take what came between the kernel's word that it has come and the look of who waits for it."""
+
+        def after_io_wait(self, timeout: float) -> None:
+            with suppress(BlockingIOError):
+                stolen.append(thief.recv(100))
+                trio.lowlevel.remove_instrument(self)
+                theirs.sendall(b"second")
+
+    async def main() -> bytes:
+        theirs.sendall(b"first")
+        trio.lowlevel.add_instrument(Steal())
+        return await link.receive()
+
+    with thief:
+        assert trio.run(main) == b"second"
+    assert stolen == [b"first"]
 
 
 def test_a_child_that_is_gone_is_told_by_receiving_and_harms_no_sender(
