@@ -204,27 +204,33 @@ class Connection:
         return True
 
     async def _run_process(self) -> None:
-        with self._process:
-            try:
-                end = await run_process(
-                    self._command,
-                    env=self._env,
-                    cwd=self._cwd,
-                    stdin=self._outgoing,
-                    max_output_bytes=_KEPT_BYTES,
-                    output=self._take,
-                )
-                self.failure = self.failure or _death(end)
-                if end.stderr.strip():
-                    self.failure += f"; it said: {_last_words(end.stderr)}"
-            except ProcessError as error:
-                self.failure = self.failure or str(error)
-        self.failure = self.failure or "it was ended"
-        self.alive = False
-        self._over = True
-        self._outgoing.give_up()
-        self._messages.close()
-        self._ended.set()
+        try:
+            with self._process:
+                await self._watch_process()
+        finally:  # whatever happens: who waits for the end must not wait for ever
+            self.failure = self.failure or "it was ended"
+            self.alive = False
+            self._over = True
+            self._outgoing.give_up()
+            self._messages.close()
+            self._ended.set()
+
+    async def _watch_process(self) -> None:
+        try:
+            end = await run_process(
+                self._command,
+                env=self._env,
+                cwd=self._cwd,
+                stdin=self._outgoing,
+                max_output_bytes=_KEPT_BYTES,
+                output=self._take,
+            )
+        except ProcessError as error:
+            self.failure = self.failure or str(error)
+            return
+        self.failure = self.failure or _death(end)
+        if end.stderr.strip():
+            self.failure += f"; it said: {_last_words(end.stderr)}"
 
     def _take(self, stream: str, data: bytes) -> None:
         """Take in what the server writes; called by whoever reads its pipes, so it must not raise."""
