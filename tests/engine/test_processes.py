@@ -155,10 +155,10 @@ def test_a_missing_directory_is_named(tmp_path: Path) -> None:
 def test_what_is_no_program_is_told(tmp_path: Path, content: bytes) -> None:
     file = tmp_path / "file"
     file.write_bytes(content)
-    with pytest.raises(ProcessError, match="Permission denied.*chmod"):
+    with pytest.raises(ProcessError, match=r"Permission denied.*chmod"):
         run(str(file))
     file.chmod(0o755)
-    with pytest.raises(ProcessError, match="Exec format error.*begins with the line"):
+    with pytest.raises(ProcessError, match=r"Exec format error.*begins with the line"):
         run(str(file))
 
 
