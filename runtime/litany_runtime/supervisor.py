@@ -205,13 +205,22 @@ class _Services:
 
     def attend(self, task: Callable[..., Awaitable[None]], *arguments: object) -> None:
         assert self._nursery is not None
-        self._nursery.start_soon(task, *arguments)
+        self._nursery.start_soon(_uninterrupted, task, *arguments)
 
     async def close(self) -> None:
         assert self._nursery is not None
         self._nursery.cancel_scope.cancel()
         with trio.CancelScope(shield=True):
             await self._closed.wait()
+
+
+@trio.lowlevel.enable_ki_protection
+async def _uninterrupted(task: Callable[..., Awaitable[None]], *arguments: object) -> None:
+    """Do a task; an interrupt that comes while it runs is the host's, and hits what that waits for.
+
+    Raised here it would end the tasks of every program.
+    """
+    await task(*arguments)
 
 
 def _refused(gate: str, reason: str) -> ProgramEnd:

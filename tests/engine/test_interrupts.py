@@ -106,3 +106,92 @@ def test_what_it_gives_in_answer_to_a_cancellation_is_not_lost() -> None:
         return given
 
     assert trio.run(main) == ["so far"]
+
+
+@pytest.mark.parametrize("hit", ["a task of the work", "a task of that", "a thread that waits"])
+def test_wherever_an_interrupt_hits_it_cancels_the_work_and_is_raised_alone(hit: str) -> None:
+    seen = []
+
+    async def below() -> None:
+        interrupt()
+        seen.append("went on")
+        await trio.sleep_forever()
+
+    async def work() -> str:
+        try:
+            async with trio.open_nursery() as nursery:
+                if hit == "a task of the work":
+                    nursery.start_soon(below)
+                elif hit == "a task of that":
+                    async with trio.open_nursery() as inner:
+                        inner.start_soon(below)
+                else:
+                    await trio.to_thread.run_sync(interrupt)
+                    seen.append("went on")
+                    await trio.sleep_forever()
+        finally:
+            with trio.CancelScope(shield=True):
+                await trio.lowlevel.checkpoint()
+                seen.append("cleaned up")
+        return "never"
+
+    with pytest.raises(KeyboardInterrupt):
+        trio.run(uninterrupted, work)
+    assert seen == ["went on", "cleaned up"]
+
+
+def test_an_interrupt_at_its_very_end_is_raised_alone() -> None:
+    async def work() -> int:
+        interrupt()
+        return 7
+
+    async def main() -> None:
+        await uninterrupted(work)
+        await trio.sleep_forever()
+
+    with pytest.raises(KeyboardInterrupt):
+        trio.run(main)
+
+
+def test_works_that_overlap_leave_the_handler_as_they_found_it() -> None:
+    async def main() -> None:
+        found = signal.getsignal(signal.SIGINT)
+        first, second = trio.Event(), trio.Event()
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(uninterrupted, first.wait)
+            nursery.start_soon(uninterrupted, second.wait)
+            await trio.testing.wait_all_tasks_blocked()
+            assert signal.getsignal(signal.SIGINT) != found
+            first.set()  # the first to come is the first to go
+            await trio.testing.wait_all_tasks_blocked()
+            assert signal.getsignal(signal.SIGINT) != found
+            second.set()
+        assert signal.getsignal(signal.SIGINT) is found
+
+    trio.run(main)
+
+
+def test_a_host_s_own_handler_is_left_alone() -> None:
+    seen = []
+
+    async def work() -> int:
+        interrupt()
+        return 7
+
+    def own(*_: object) -> None:
+        seen.append("mine")
+
+    signal.signal(signal.SIGINT, own)
+    assert trio.run(uninterrupted, work) == 7
+    assert seen == ["mine"]
+    assert signal.getsignal(signal.SIGINT) is own
+
+
+def test_another_thread_than_the_main_one_has_no_interrupts_to_keep() -> None:
+    async def work() -> int:
+        return 7
+
+    async def main() -> int:
+        return await trio.to_thread.run_sync(trio.run, uninterrupted, work)
+
+    assert trio.run(main) == 7

@@ -680,3 +680,24 @@ async def test_stubs_that_no_frame_holds_are_a_fault_in_one_line(bench: Bench) -
     assert (end.outcome, end.exit_code) == (Outcome.FAULTED, 125)
     assert "stubs" in end.reason
     assert len(end.reason.splitlines()) == 1
+
+
+def test_an_interrupt_that_hits_a_task_of_the_supervisor_is_the_host_s(tmp_path: Path) -> None:
+    went_on = []
+
+    async def hit() -> None:
+        signal.raise_signal(signal.SIGINT)
+        went_on.append(True)
+
+    async def main() -> None:
+        async with open_bench(tmp_path) as bench:
+            bench.supervisor.attend(hit)
+            await trio.sleep_forever()
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            trio.run(main)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert went_on
