@@ -24,6 +24,7 @@ from litany_engine.api import OpenWorkspace
 from litany_engine.api import open_workspace as open_workspace_in_trio
 from litany_engine.tools.function_tool import in_thread, tool_context
 from litany_engine.tools.in_process import LEFT_BEHIND, LeftBehindError
+from litany_runtime.outcome import STOP_RAISED
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Iterable, Iterator, Sequence
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from litany_engine.door.events import Event
     from litany_engine.door.screens import Screen
     from litany_engine.tools.function_tool import ToolContext
+    from litany_engine.tools.toolset import Toolset
     from litany_engine.windows.driver import Advance
     from litany_engine.windows.window import Answers
     from litany_engine.workspaces.workspace import Workspace
@@ -97,9 +99,21 @@ class BlockingWorkspace:
         """Settle what a dead host left and go on; see `OpenWorkspace.advance`."""
         return self._wait(lambda: self._opened.advance(agent))
 
-    def stop(self, selector: str | None = None) -> tuple[str, ...]:
+    def connect(self, agent: str | None = None) -> None:
+        """Start the MCP servers that an agent may call; see `OpenWorkspace.connect`."""
+        self._wait(lambda: self._opened.connect(agent))
+
+    def toolset(self, agent: str | None = None) -> Toolset:
+        """What the door permits an agent at this moment: what its model is offered is made of it."""
+
+        async def look() -> Toolset:
+            return self._opened.toolset(agent)
+
+        return self._wait(look)
+
+    def stop(self, selector: str | None = None, *, reason: str = STOP_RAISED) -> tuple[str, ...]:
         """Stop what runs, from any thread; see `OpenWorkspace.stop`."""
-        return self._wait(lambda: self._opened.stop(selector))
+        return self._wait(lambda: self._opened.stop(selector, reason=reason))
 
     def watch(self, watcher: Callable[[Event], None]) -> Callable[[], None]:
         """Tell `watcher` of every call, in trio's thread, where it must not wait; returns what ends it."""

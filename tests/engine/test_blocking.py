@@ -62,8 +62,9 @@ def test_a_stop_from_another_thread_ends_a_call(place: Path) -> None:
     with open_workspace_blocking(place, tools=[hang]) as ws, ThreadPoolExecutor(1) as pool:
         waiting = pool.submit(ws.invoke, "hang", {})
         begun.wait()
-        assert ws.stop() == ("call_1",)
-        assert waiting.result().outcome is Outcome.STOPPED
+        assert ws.stop(reason="enough of it") == ("call_1",)
+        end = waiting.result()
+    assert (end.outcome, end.reason) == (Outcome.STOPPED, "enough of it")
 
 
 def test_the_end_of_the_block_stops_what_still_runs_and_records_it(place: Path) -> None:
@@ -74,6 +75,18 @@ def test_the_end_of_the_block_stops_what_still_runs_and_records_it(place: Path) 
             begun.wait()
         assert waiting.result().outcome is Outcome.STOPPED
     assert json.loads((place / "steps/a/001/tools/call_1/output.json").read_text())["outcome"] == "stopped"
+
+
+def test_a_host_reads_what_its_model_may_be_offered(place: Path) -> None:
+    (place / "litany.toml").write_text('[roles.default]\ngrant = ["python", "double"]\n')
+    with open_workspace_blocking(place, tools=[double]) as ws:
+        ws.connect("a")
+        assert [each.declaration.name for each in ws.toolset("a").all_permitted(inner=False)] == [
+            "double",
+            "python",
+        ]
+        with pytest.raises(WorkspaceError, match="no agent b"):
+            ws.toolset("b")
 
 
 def test_a_closed_workspace_says_so(place: Path) -> None:
