@@ -82,9 +82,11 @@ def test_calls_over_the_limits_end_the_program(tmp_path: Path) -> None:
     flood = FRAME + "for n in range(1, 10): send([3, n, 'echo', {'text': 'x'}])\nimport time; time.sleep(20)"
     end, _ = run_hostile(tmp_path, flood, limits=Limits(calls=5))
     assert (end.outcome, end.reason) == (Outcome.KILLED, "limit of 5 calls (calls)")
+    assert end.usage.calls == 5
     naps = flood.replace("'echo'", "'nap'")
     end, _ = run_hostile(tmp_path, naps, limits=Limits(pending_calls=3))
     assert (end.outcome, end.reason) == (Outcome.KILLED, "limit of 3 calls at once (pending_calls)")
+    assert end.usage.calls == 3
     big = (
         FRAME
         + "for n in range(1, 10): send([3, n, 'echo', {'text': 'x' * 1000}])\nimport time; time.sleep(20)"

@@ -121,16 +121,24 @@ def test_to_be_woken_for_nothing_is_not_the_end(ends: tuple[Link, socket.socket]
             with suppress(BlockingIOError):
                 stolen.append(thief.recv(100))
                 trio.lowlevel.remove_instrument(self)
-                theirs.sendall(b"second")
 
-    async def main() -> bytes:
-        theirs.sendall(b"first")
-        trio.lowlevel.add_instrument(Steal())
-        return await link.receive()
+    received = []
+
+    async def wait() -> None:
+        received.append(await link.receive())
+
+    async def main() -> None:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(wait)
+            await trio.testing.wait_all_tasks_blocked()
+            trio.lowlevel.add_instrument(Steal())
+            theirs.sendall(b"first")
+            await trio.testing.wait_all_tasks_blocked()
+            theirs.sendall(b"second")
 
     with thief:
-        assert trio.run(main) == b"second"
-    assert stolen == [b"first"]
+        trio.run(main)
+    assert (stolen, received) == ([b"first"], [b"second"])
 
 
 def test_a_child_that_is_gone_is_told_by_receiving_and_harms_no_sender(
