@@ -19,7 +19,7 @@ import trio
 from mcp.client.session import ClientSession
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
-from cli_kit import COMMAND, litany, start
+from cli_kit import COMMAND, environment, litany, start
 from litany_engine.workspaces.new_workspace import init_workspace
 from litany_engine.workspaces.workspace import Workspace
 from mcp_kit import good
@@ -65,7 +65,10 @@ async def client(workspace: Workspace, *more: str, hear: Any = None) -> AsyncIte
     program, *rest = [*COMMAND, *arguments(workspace, *more)]
     with Path("/dev/null").open("w") as nothing:  # noqa: ASYNC230 - no file waits there
         async with (
-            stdio_client(StdioServerParameters(command=program, args=rest), nothing) as (read, write),
+            stdio_client(
+                StdioServerParameters(command=program, args=rest, env=environment(workspace.root.parent)),
+                nothing,
+            ) as (read, write),
             ClientSession(read, write, message_handler=hear) as session,
         ):
             await session.initialize()
@@ -387,7 +390,9 @@ def test_the_newest_protocol_is_spoken_without_a_handshake(workspace: Workspace)
     async def main() -> Any:
         program, *rest = [*COMMAND, *arguments(workspace)]
         async with (
-            stdio_client(StdioServerParameters(command=program, args=rest)) as (read, write),
+            stdio_client(
+                StdioServerParameters(command=program, args=rest, env=environment(workspace.root.parent))
+            ) as (read, write),
             ClientSession(read, write) as session,
         ):
             await session.discover()
