@@ -431,6 +431,23 @@ async def test_a_result_over_the_limit_tells_the_program_that_the_call_was_made(
 
 
 @with_bench
+async def test_what_a_program_is_sent_counts_as_much_as_what_it_sends(bench: Bench) -> None:
+    async def answer(_: InnerCall) -> Reply:
+        return Reply("completed", 0, stdout=b"x" * 1000)
+
+    source = "import litany_tools\nfor n in range(99): print(litany_tools.nap().outcome, flush=True)"
+    end = await bench.run(source, answer=answer, limits=Limits(total_value_bytes=4000))
+    assert (end.outcome, end.reason) == (
+        Outcome.KILLED,
+        "limit of 4000 bytes over all values (total_value_bytes)",
+    )
+    outcomes = end.stdout.decode().split()
+    assert outcomes[:3] == ["completed"] * 3
+    assert set(outcomes[3:]) == {"faulted"}, "the fourth call was made; its result did not fit any more"
+    assert end.usage.calls < 99
+
+
+@with_bench
 async def test_files_are_the_worktree_s(bench: Bench) -> None:
     assert bench.worktree is not None
     (bench.worktree / "a.txt").write_text("alpha")
