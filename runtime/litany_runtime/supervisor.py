@@ -164,6 +164,7 @@ class Supervisor:
 
 
 @asynccontextmanager
+@trio.lowlevel.enable_ki_protection  # an interrupt while it closes would leave it half closed
 async def open_supervisor(setup: Setup) -> AsyncIterator[Supervisor]:
     """A supervisor for as long as the block lasts; its zygote starts with the first program."""
     services = await _Services.start()
