@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import math
 import os
@@ -15,6 +16,7 @@ import psutil
 import pytest
 import trio
 
+from litany_runtime import zygote_process
 from litany_runtime.deadline import Deadline
 from litany_runtime.limits import MIB, Limits
 from litany_runtime.outcome import Outcome
@@ -534,6 +536,35 @@ def test_a_child_that_cannot_be_made_is_a_fault_that_leaves_no_descriptor(
             assert (await bench.run("print(2)")).stdout == b"2\n"
 
     trio.run(main)
+
+
+def test_a_pipe_that_a_stranger_holds_delays_no_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    new_child, held = zygote_process._new_child, contextlib.ExitStack()
+
+    def with_a_stranger(key: int, kind: zygote_process.Kind) -> Any:
+        child, theirs = new_child(key, kind)
+        for fd in theirs[1:]:
+            held.callback(os.close, os.dup(fd))
+        return child, theirs
+
+    monkeypatch.setattr(zygote_process, "_new_child", with_a_stranger)
+    waited_for: list[str] = []
+
+    async def let_go() -> None:
+        await trio.sleep(20)
+        waited_for.append("the stranger")
+        held.close()
+
+    async def main() -> None:
+        async with open_bench(tmp_path) as bench, trio.open_nursery() as nursery:
+            nursery.start_soon(let_go)
+            end = await bench.run("print('kept')")
+            assert (end.outcome, end.stdout) == (Outcome.COMPLETED, b"kept\n")
+            nursery.cancel_scope.cancel()
+
+    with held:
+        trio.run(main)
+    assert waited_for == []
 
 
 def open_descriptors() -> list[str]:
