@@ -166,7 +166,7 @@ def open_workspace(
             answer = router
             own = tool_context(context)
             try:
-                capture: Capture | None = await in_thread(lambda: answer(call, own), own)
+                capture: Capture | None = await in_thread(lambda: answer(call, own), own, heeds=True)
             except LeftBehindError:
                 return LEFT_BEHIND
             return await ws.perform(call, context) if capture is None else capture

@@ -440,7 +440,10 @@ def _call(each: Tool) -> Any:
     return ToolCall("call_1", each.declaration.name, {})
 
 
-def test_a_sync_function_runs_beside_the_loop_and_is_abandoned_when_stopped(tmp_path: Path) -> None:
+def test_a_sync_function_runs_beside_the_loop_and_is_abandoned_when_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(in_process, "GRACE_S", 0.01)
     began, may_end, saw_the_stop = threading.Event(), threading.Event(), threading.Event()
 
     @tool
@@ -469,6 +472,31 @@ def test_a_sync_function_runs_beside_the_loop_and_is_abandoned_when_stopped(tmp_
     finally:
         may_end.set()
     assert saw_the_stop.wait(10)
+
+
+@pytest.mark.parametrize("returned", ["so far", None, "raised"])
+def test_a_sync_function_that_sees_that_it_is_to_end_is_waited_for(
+    returned: str | None, tmp_path: Path
+) -> None:
+    @tool
+    def f(context: ToolContext) -> str | None:
+        while not context.stopped():
+            time.sleep(0.001)
+        if returned == "raised":
+            raise ValueError(returned)
+        return returned
+
+    async def main() -> list[Capture]:
+        ends = []
+        with trio.move_on_after(0.01):
+            ends.append(await f.execute(_call(f), context_in(tmp_path)))
+        return ends
+
+    (end,) = trio.run(main)
+    shown = b"ValueError: raised" if returned == "raised" else (returned or "").encode()
+    assert shown in end.stdout + end.stderr
+    assert end.exit_code in {1, 143}  # not 0: it did not end by itself
+    assert b"left behind" not in end.stderr
 
 
 def test_abandoned_functions_do_not_take_the_place_of_later_ones(tmp_path: Path) -> None:

@@ -35,7 +35,7 @@ from litany_engine.tools import in_process
 from litany_engine.tools.definitions import Traits
 from litany_engine.tools.function_schema import Signature, ToolDefinitionError, as_json, read_signature
 from litany_engine.tools.tool_name import check_tool_name
-from litany_runtime.outcome import Outcome
+from litany_runtime.outcome import EXIT_CODES, Outcome
 from litany_stubs.words import ToolDeclaration
 
 __all__ = ["FunctionTool", "ToolContext", "ToolDefinitionError", "tool"]
@@ -70,10 +70,10 @@ class ToolContext:
         return max(0.0, self.deadline - time.monotonic())
 
     def stopped(self) -> bool:
-        """True once nobody waits for the answer any more.
+        """True once the call is to end: at its deadline, or when it is stopped.
 
         For functions in a worker thread: a thread cannot be ended from outside, so a long loop looks here
-        and returns. An async function need not look: it is cancelled.
+        and returns what it has within two seconds. An async function need not look: it is cancelled.
         """
         return self._ended.is_set()
 
@@ -196,7 +196,11 @@ def _executor(function: Callable[..., Any], name: str, signature: Signature) -> 
             arguments[signature.context_parameter] = own
         try:
             work = partial(function, **arguments)
-            returned = await (in_process.in_task(work) if is_async else in_thread(work, own))
+            returned = await (
+                in_process.in_task(work)
+                if is_async
+                else in_thread(work, own, heeds=signature.context_parameter is not None)
+            )
         except in_process.LeftBehindError:
             return in_process.LEFT_BEHIND
         except BaseException as error:  # whatever it raises is its own failure
@@ -204,7 +208,12 @@ def _executor(function: Callable[..., Any], name: str, signature: Signature) -> 
                 raise
             _log.debug("tool %s raised", name, exc_info=True)
             return Capture.failed(f"{name}: {type(error).__name__}: {_message_of(error)}")
-        return _capture(name, returned)
+        capture = _capture(name, returned)
+        if not is_async and capture.exit_code == 0 and trio.current_effective_deadline() == -math.inf:
+            return replace(
+                capture, exit_code=EXIT_CODES[Outcome.STOPPED]
+            )  # asked to end, it gave what it had
+        return capture
 
     return execute
 
@@ -216,16 +225,22 @@ def _is_cancellation(error: BaseException) -> bool:
     return isinstance(error, trio.Cancelled)
 
 
-async def in_thread(work: Callable[[], Any], context: ToolContext) -> Any:
-    """Do something in a worker thread, and tell it through its context when nobody waits for it any more.
+async def in_thread(work: Callable[[], Any], context: ToolContext, *, heeds: bool) -> Any:
+    """Do something in a worker thread, and tell it through its context when it is to end.
+
+    Args:
+        work: what to do.
+        context: where it looks (`stopped`).
+        heeds: it has the context; it is then given a grace to look and return.
 
     Raises:
-        LeftBehindError: the call was cancelled while it ran.
+        LeftBehindError: the call was cancelled, and it has not ended.
     """
+    tell = context._ended.set  # noqa: SLF001 - the flag is this module's to raise
     try:
-        return await in_process.in_thread(work)
+        return await in_process.in_thread(work, tell if heeds else None)
     finally:
-        context._ended.set()  # noqa: SLF001 - the flag is this module's to raise
+        tell()
 
 
 def tool_context(context: Context) -> ToolContext:
