@@ -25,7 +25,7 @@ from litany_engine.door.dead_holds import refuse_dead_holds
 from litany_engine.door.door import Deadlines, Door
 from litany_engine.door.holds import Holds
 from litany_engine.interrupts import uninterrupted
-from litany_engine.stopping import serve_stops
+from litany_engine.stopping import STOPPED_BY_COMMAND, serve_stops
 from litany_engine.tools.python_act import PYTHON, Seat, python_tool
 from litany_engine.tools.toolset import Toolset, toolset
 from litany_engine.tools.workspace_tools import set_states, workspace_tools
@@ -416,7 +416,7 @@ async def open_workspace(
     async with trio.open_nursery() as services:
         opened._services = services  # noqa: SLF001  one idea, a class and the function that makes it
         try:
-            await services.start(serve_stops, workspace.root, opened.stop)
+            await services.start(serve_stops, workspace.root, partial(opened.stop, reason=STOPPED_BY_COMMAND))
             yield opened
         except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001  raised below, out of the wrapping nursery
             raised = error

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
     from pathlib import Path
 
+STOPPED_BY_COMMAND = "stopped by `litany stop`"
+"""What the records of calls say that were stopped this way."""
+
 FOLDER = "running"
 """Under the workspace's root, readable by its owner alone: who may connect may stop."""
 

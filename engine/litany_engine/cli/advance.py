@@ -95,10 +95,10 @@ async def _advance(
     stopped = False
     async with open_workspace(workspace, tools=tools) as ws, trio.open_nursery() as nursery:
 
-        async def stop() -> None:
+        async def stop(reason: str) -> None:
             nonlocal stopped
             stopped = True
-            await ws.stop()
+            await ws.stop(reason=reason)
 
         await nursery.start(stop_on_signals, stop)
         for agent in agents:

@@ -192,14 +192,38 @@ def read_stdin(max_bytes: int, what: str) -> bytes:
     return content
 
 
-async def stop_on_signals(stop: Callable[[], Awaitable[object]], task_status: trio.TaskStatus[None]) -> None:
-    """Stop everything at SIGINT, SIGTERM and SIGHUP, until cancelled."""
+async def stop_on_signals(
+    stop: Callable[[str], Awaitable[object]], task_status: trio.TaskStatus[None]
+) -> None:
+    """Stop everything at SIGINT, SIGTERM and SIGHUP, until cancelled; `stop` is told why, for the records.
+
+    One that comes while all is being stopped asks for what is being done. trio's own receiver would raise it
+    once more when it closes, in the middle of what is left to do. A SIGHUP that is ignored is left to `nohup`.
+    """
     import trio
 
-    with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM, signal.SIGHUP) as signals:
+    token = trio.lowlevel.current_trio_token()
+    tell, told = trio.open_memory_channel[int](1)
+
+    def arrived(number: int) -> None:
+        with suppress(trio.WouldBlock):  # an earlier one waits to be looked at
+            tell.send_nowait(number)
+
+    def arrive(number: int, _frame: object) -> None:
+        with suppress(trio.RunFinishedError):
+            token.run_sync_soon(arrived, number)
+
+    numbers = [signal.SIGINT, signal.SIGTERM]
+    if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
+        numbers.append(signal.SIGHUP)
+    former = {each: signal.signal(each, arrive) for each in numbers}
+    try:
         task_status.started()
-        async for _ in signals:
-            await stop()
+        async for number in told:
+            await stop(f"stopped by {signal.Signals(number).name}")
+    finally:
+        for each, handler in former.items():
+            signal.signal(each, handler)
 
 
 def warn_of_grants(workspace: Workspace, tools: Iterable[Tool] = ()) -> None:

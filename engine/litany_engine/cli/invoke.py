@@ -120,7 +120,7 @@ def run_until_signal(
 
     async def main() -> CallEnd:
         async with open_workspace(workspace, tools=tools) as ws, trio.open_nursery() as nursery:
-            await nursery.start(stop_on_signals, ws.stop)
+            await nursery.start(stop_on_signals, lambda reason: ws.stop(reason=reason))
             end = await work(ws)
             nursery.cancel_scope.cancel()
         return end

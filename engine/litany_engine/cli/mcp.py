@@ -112,10 +112,10 @@ def _serve(workspace: Workspace, tools: list[Tool], args: argparse.Namespace) ->
             _check_only(ws, the_agent(args), args.only)
             serving = Serving(ws, the_agent(args), args.only, budget)
 
-            async def stop() -> None:
+            async def stop(reason: str) -> None:
                 nonlocal code
                 code = STOPPED
-                await ws.stop()
+                await ws.stop(reason=reason)
                 serving.leave()
 
             await nursery.start(stop_on_signals, stop)

@@ -151,7 +151,7 @@ def _run(
         async with open_workspace(workspace, tools=tools, limits=limits) as ws:
             with Terminal(stdout, lambda: token.run_sync_soon(unread.set)) as terminal:
                 async with trio.open_nursery() as nursery:
-                    await nursery.start(stop_on_signals, ws.stop)
+                    await nursery.start(stop_on_signals, lambda reason: ws.stop(reason=reason))
                     nursery.start_soon(stop_when_unread, ws, unread, terminal)
                     if sys.stderr.isatty() and not args.json:
                         line = LiveLine(terminal)
