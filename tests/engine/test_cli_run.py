@@ -149,6 +149,8 @@ def test_a_signal_stops_a_program_which_cleans_up(place: Path, state: Path, numb
         assert process.wait(10) == 143
         assert process.stdout.read() == b"cleaned\n"
         assert "stopped (exit 143)" in last_line(process.stderr.read().decode())
+    output = json.loads((place / "steps/a/001/tools/call_1/output.json").read_text())
+    assert output["reason"] == f"stopped by {signal.Signals(number).name}"
 
 
 def test_litany_stop_ends_a_program_of_another_terminal(place: Path, state: Path) -> None:
@@ -161,6 +163,8 @@ def test_litany_stop_ends_a_program_of_another_terminal(place: Path, state: Path
         done = litany("stop", "call_1", cwd=place, state=state)
         assert (done.returncode, done.stdout) == (0, "stopped: call_1\n")
         assert process.wait(10) == 143
+    output = json.loads((place / "steps/a/001/tools/call_1/output.json").read_text())
+    assert output["reason"] == "stopped by `litany stop`"
 
 
 def test_litany_stop_does_not_take_what_it_may_not_see_for_nothing(place: Path, state: Path) -> None:
