@@ -225,6 +225,34 @@ def test_a_number_without_end_is_refused(file: Path) -> None:
     complaint(file, "x = " + "9" * 10_000)
 
 
+@pytest.mark.parametrize(
+    ("text", "line", "told"),
+    [
+        (
+            "[tools]\nsuspended = []\n[tools]\ndeferred = []",
+            3,
+            "[tools] is there already; write what is under it",
+        ),
+        ("[roles.a]\n[roles.a]", 2, "[roles.a] is there already"),
+        (
+            '[budgets]\nunmatched = "ask"',
+            2,
+            "no setting of [budgets] (it belongs before the file's first table)",
+        ),
+        ('[deadline]\npatience = "3s"', 2, "no setting of [deadline] (it belongs under [hold])"),
+        ('patience = "3s"', 1, "no setting by itself (it belongs under [hold])"),
+    ],
+)
+def test_what_was_appended_in_the_wrong_place_is_told_the_right_one(
+    file: Path, text: str, line: int, told: str
+) -> None:
+    file.write_text(text)
+    with pytest.raises(ConfigError) as caught:
+        load_config(file)
+    assert str(caught.value).startswith(f"{file}:{line}: ")
+    assert told in str(caught.value)
+
+
 def test_an_empty_file_is_all_defaults(file: Path) -> None:
     file.touch()
     assert load_config(file) == Config()

@@ -310,7 +310,7 @@ class _Reader:
                 continue
             if key not in settings:
                 accepted = [*settings, *(more or ())]
-                hint = near(key, accepted)
+                hint = _misplaced(key, table) or near(key, accepted)
                 raise self.error((*above, key), f"is no setting{hint}; accepted here: {', '.join(accepted)}")
             try:
                 read[key] = settings[key].read(value)
@@ -344,4 +344,17 @@ def _syntax_message(path: Path, error: ValueError) -> str:
     found = re.search(r"\(at line (\d+), column (\d+)\)$", str(error))
     if found is None:
         return f"{path}: not TOML: {error}"
-    return f"{path}:{found[1]}: not TOML: {str(error)[: found.start()].strip()} (column {found[2]})"
+    cause = str(error)[: found.start()].strip()
+    if re.match(r"Cannot declare \(.*\) twice", cause):
+        table = ".".join(re.findall(r"'([^']*)'", cause))
+        cause = f"[{table}] is there already; write what is under it under the first one"
+    return f"{path}:{found[1]}: not TOML: {cause} (column {found[2]})"
+
+
+def _misplaced(key: str, table: str) -> str:
+    """Where a setting belongs that stands under another table; TOML has no end of a table but the next one."""
+    homes = [each.table for each in SETTINGS if each.key == key and each.table != table]
+    if not homes:
+        return ""
+    where = f"under [{homes[0]}]" if homes[0] else "before the file's first table"
+    return f" of [{table}] (it belongs {where})" if table else f" by itself (it belongs {where})"
