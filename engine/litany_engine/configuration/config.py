@@ -352,7 +352,7 @@ def _syntax_message(path: Path, error: ValueError) -> str:
 
 
 def _misplaced(key: str, table: str) -> str:
-    """Where a setting belongs that stands under another table; TOML has no end of a table but the next one."""
+    """Where a setting belongs that stands under another table: TOML has no end of one but the next."""
     homes = [each.table for each in SETTINGS if each.key == key and each.table != table]
     if not homes:
         return ""
