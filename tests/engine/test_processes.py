@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
@@ -534,6 +535,31 @@ def test_a_process_that_kills_everybody_above_it_is_a_fault_and_is_found_by_its_
     with pytest.raises(ProcessError, match="the process that watched over it was ended"):
         sh(f"{above}; setsid sleep {token} & kill -KILL $spawner; kill -KILL $PPID; sleep {token}")
     trio.run(wait_until, lambda: processes_with(token) == [])
+
+
+def test_what_a_marked_process_starts_while_it_is_looked_for_is_found_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    token = unique_sleep()
+    late: list[subprocess.Popen[bytes]] = []
+    every_process = psutil.process_iter
+
+    def sleeping() -> subprocess.Popen[bytes]:
+        return subprocess.Popen(["sleep", token], env={processes.TREE_VARIABLE: f"outer:{token}", **ENV})
+
+    def with_one_more_at_the_end() -> Iterator[psutil.Process]:
+        yield from every_process()
+        if not late:
+            late.append(sleeping())
+
+    monkeypatch.setattr(psutil, "process_iter", with_one_more_at_the_end)
+    with sleeping():
+        try:
+            assert processes.end_marked(token) == 2
+        finally:
+            for each in late:
+                each.kill()
+                each.wait()
 
 
 def test_a_process_that_stops_its_keeper_is_ended_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -39,6 +39,8 @@ ANSWER_BOUND_S = 2.0
 """How long a keeper may be silent after its own bounds have passed before it is taken for lost."""
 START_BOUND_S = 30.0
 """How long a keeper may take to be there: far above what a busy machine needs to fork a small process."""
+MARKED_LOOKS = 50
+"""Looks over the process table for what is left of a lost tree: one finds it, unless it forks meanwhile."""
 TREE_VARIABLE = "LITANY_PROCESS_TREE"
 """In each tool's environment: one token for each tree it is in, outermost first, joined by colons."""
 _REMEDIES = {
@@ -137,7 +139,7 @@ async def run_process(
         if run.never_started:
             await trio.lowlevel.checkpoint_if_cancelled()
         if run.lost:
-            with trio.CancelScope(shield=True):  # bounded: one look over the process table
+            with trio.CancelScope(shield=True):  # bounded by `MARKED_LOOKS`
                 await trio.to_thread.run_sync(end_marked, token)
         return run.end()
 
@@ -344,10 +346,15 @@ def end_marked(token: str) -> int:
     """
     import psutil  # noqa: PLC0415 - rarely needed, slow to import
 
-    found = 0
-    for process in psutil.process_iter():
-        with suppress(psutil.Error):
-            if token in process.environ().get(TREE_VARIABLE, "").split(":"):
-                process.kill()
-                found += 1
-    return found
+    found: set[psutil.Process] = set()
+    for _ in range(MARKED_LOOKS):
+        marked = set()
+        for process in psutil.process_iter():
+            with suppress(psutil.Error):
+                if token in process.environ().get(TREE_VARIABLE, "").split(":"):
+                    process.kill()
+                    marked.add(process)
+        found |= marked
+        if not marked:  # else one of them may have started another behind our back
+            break
+    return len(found)
