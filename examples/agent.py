@@ -11,27 +11,13 @@ from typing import Any
 
 import trio
 
-from litany_engine import OpenWorkspace, Traits, init_workspace, open_workspace, tool
-from litany_stubs.describe import describe
+from litany_engine import Traits, init_workspace, open_workspace, tool
 
 
 @tool(traits=Traits(terminal=True))
 def hand_in(text: str) -> str:
     """Hand in what was found out; the work is done then."""
     return f"handed in: {text}"
-
-
-def offered(ws: OpenWorkspace, agent: str) -> list[dict[str, Any]]:
-    """What the model may call; of `python`, with all that its programs may call in turn."""
-    toolset = ws.toolset(agent)
-    tools = []
-    for each in toolset.all_permitted(inner=False):
-        told = each.declaration.description
-        if each.composes:
-            told += "\n\n" + describe(toolset.declarations(), budget_chars=8000)
-        schema = each.declaration.input_schema
-        tools.append({"name": each.declaration.name, "description": told, "input_schema": schema})
-    return tools
 
 
 PROGRAM = """
@@ -62,16 +48,12 @@ async def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         init_workspace(Path(folder, "work"), agent="a")
         async with open_workspace(Path(folder, "work"), tools=[hand_in]) as ws:
-            messages: list[dict[str, Any]] = [{"role": "user", "content": "Count the letters."}]
-            while True:
-                reply = ask(offered(ws, "a"), messages)
+            await ws.say("Count the letters.", agent="a")
+            while (await ws.advance("a")).due:
+                reply = ask(ws.offered("a"), await ws.messages("a"))
                 answers = await ws.window("a", reply, model="a-model")
-                results = [result.block() for result in answers.results]
-                messages += [{"role": "assistant", "content": reply}, {"role": "user", "content": results}]
                 for result in answers.results:
                     print(f"{result.tool_use_id}: {result.text!r}")
-                if answers.end != "completed" or not answers.results:
-                    break  # finished, stopped, held for the operator; or the model has called nothing
             print(f"the last window: {answers.end}")
 
 

@@ -26,6 +26,7 @@ from litany_engine.door.door import Deadlines, Door
 from litany_engine.door.holds import Holds
 from litany_engine.interrupts import uninterrupted
 from litany_engine.stopping import STOPPED_BY_COMMAND, serve_stops
+from litany_engine.tools.offered import offered_declaration, offered_tools
 from litany_engine.tools.python_act import PYTHON, Seat, python_tool
 from litany_engine.tools.toolset import Toolset, toolset
 from litany_engine.tools.workspace_tools import set_states, workspace_tools
@@ -294,6 +295,47 @@ class OpenWorkspace:
             ToolsetError, RulesError: its tools cannot stand beside the others.
         """
         await self._meet(self.agent(agent))
+
+    async def say(self, text: str, *, agent: str | None = None, sender: str = "user") -> None:
+        """Leave a message for an agent; `advance` delivers it, and wakes one that was stopped.
+
+        Args:
+            text: the message.
+            agent: for whom; the only agent when None.
+            sender: from whom, a name or an agent's id.
+
+        Raises:
+            WorkspaceError: there is no such agent.
+            TranscriptError: the sender is no name.
+            OSError: it cannot be written.
+        """
+        await self._drives().say(self.agent(agent), text, sender)
+
+    async def messages(self, agent: str | None = None) -> list[dict[str, JSON]]:
+        """What was said so far, as the messages that a provider is sent: `{"role", "content": [blocks]}`.
+
+        Args:
+            agent: whose transcript; the only agent's when None.
+
+        Raises:
+            WorkspaceError: there is no such agent.
+            TranscriptError: an entry is damaged.
+            GitError: the repository cannot be read.
+        """
+        return await self._drives().messages(self.agent(agent))
+
+    def offered(self, agent: str | None = None) -> list[dict[str, JSON]]:
+        """What an agent's model is offered now: `{"name", "description", "input_schema"}` of each tool.
+
+        The description of `python` tells of all that its programs may call. Servers that are not connected
+        yet have no tools: `connect` first.
+        """
+        toolset = self.toolset(agent)
+        told = (offered_declaration(tool, toolset) for tool in offered_tools(toolset))
+        return [
+            {"name": each.name, "description": each.description, "input_schema": dict(each.input_schema)}
+            for each in told
+        ]
 
     def running(self) -> tuple[ToolCall, ...]:
         """The calls in flight in this process."""

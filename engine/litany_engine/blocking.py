@@ -99,6 +99,22 @@ class BlockingWorkspace:
         """Settle what a dead host left and go on; see `OpenWorkspace.advance`."""
         return self._wait(lambda: self._opened.advance(agent))
 
+    def say(self, text: str, *, agent: str | None = None, sender: str = "user") -> None:
+        """Leave a message for an agent; see `OpenWorkspace.say`."""
+        self._wait(lambda: self._opened.say(text, agent=agent, sender=sender))
+
+    def messages(self, agent: str | None = None) -> list[dict[str, JSON]]:
+        """What was said so far, as a provider is sent it; see `OpenWorkspace.messages`."""
+        return self._wait(lambda: self._opened.messages(agent))
+
+    def offered(self, agent: str | None = None) -> list[dict[str, JSON]]:
+        """What an agent's model is offered at this moment; see `OpenWorkspace.offered`."""
+
+        async def look() -> list[dict[str, JSON]]:
+            return self._opened.offered(agent)
+
+        return self._wait(look)
+
     def connect(self, agent: str | None = None) -> None:
         """Start the MCP servers that an agent may call; see `OpenWorkspace.connect`."""
         self._wait(lambda: self._opened.connect(agent))

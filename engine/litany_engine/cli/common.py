@@ -198,7 +198,7 @@ async def stop_on_signals(
     """Stop everything at SIGINT, SIGTERM and SIGHUP, until cancelled; `stop` is told why, for the records.
 
     One that comes while all is being stopped asks for what is being done. trio's own receiver would raise it
-    once more when it closes, in the middle of what is left to do. A SIGHUP that is ignored is left to `nohup`.
+    once more when it closes, in the middle of what is left to do. An ignored SIGHUP is left to `nohup`.
     """
     import trio
 

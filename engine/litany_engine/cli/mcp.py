@@ -96,9 +96,9 @@ def _serve(workspace: Workspace, tools: list[Tool], args: argparse.Namespace) ->
 
     from litany_engine.api import open_workspace
     from litany_engine.cli.streams import stdout_of_tools
-    from litany_engine.mcp.offer import DESCRIBE_BUDGET_CHARS
     from litany_engine.mcp.serving import Serving
     from litany_engine.mcp.stdio import own_stdin
+    from litany_engine.tools.offered import DESCRIBE_BUDGET_CHARS
     from litany_stubs.describe import MIN_BUDGET_CHARS
 
     budget = DESCRIBE_BUDGET_CHARS if args.budget is None else args.budget

@@ -5,16 +5,13 @@ The schemas of the two agree, but for the root: MCP has an object there, in what
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import mcp_types
 
 from litany_engine.records.envelope import model_text
-from litany_engine.tools.python_act import PYTHON
-from litany_engine.tools.registry import shown_declaration
+from litany_engine.tools.offered import offered_declaration, offered_tools
 from litany_runtime.outcome import Outcome
-from litany_stubs.describe import describe
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -25,9 +22,6 @@ if TYPE_CHECKING:
     from litany_engine.tools.toolset import Toolset
     from litany_stubs.words import JSON, ToolDeclaration
 
-DESCRIBE_BUDGET_CHARS = 16_000
-"""The most that is told of `litany_tools` in the description of `python`: it is in every turn of a model."""
-
 
 def offered(toolset: Toolset, only: Collection[str], budget_chars: int) -> list[mcp_types.Tool]:
     """The tools that a client may call, `python` first.
@@ -37,16 +31,15 @@ def offered(toolset: Toolset, only: Collection[str], budget_chars: int) -> list[
         only: names to offer, of those; empty for all.
         budget_chars: the most that the description of `python` says of the others.
     """
-    tools = [tool for tool in toolset.all_permitted(inner=False) if not only or tool.declaration.name in only]
-    tools.sort(key=lambda tool: tool.declaration.name != PYTHON)
-    return [_described(tool, toolset, budget_chars) for tool in tools]
+    return [
+        _described(tool, toolset, budget_chars)
+        for tool in offered_tools(toolset)
+        if not only or tool.declaration.name in only
+    ]
 
 
 def _described(tool: Tool, toolset: Toolset, budget_chars: int) -> mcp_types.Tool:
-    shown = shown_declaration(tool)
-    if shown.name == PYTHON:
-        told = describe(toolset.declarations(), budget_chars)
-        shown = replace(shown, description=f"{shown.description}\n\n{told}")
+    shown = offered_declaration(tool, toolset, budget_chars)
     return mcp_types.Tool(
         name=shown.name,
         description=shown.description,

@@ -28,12 +28,13 @@ from litany_engine.records.records import step_name, step_numbers
 from litany_engine.windows.entries import (
     Side,
     TranscriptError,
+    history,
     origin_fault,
     reply_fault,
     standing,
     tool_uses,
 )
-from litany_engine.windows.inbox import deposits
+from litany_engine.windows.inbox import deposit, deposits
 from litany_engine.windows.lock import executor_lock
 from litany_engine.windows.settlement import died, record_of
 from litany_engine.windows.transcript import Transcript
@@ -173,6 +174,24 @@ class Driver:
                 if answers.end == HELD:
                     return replace(done, held=answers.reason)
             return await trio.to_thread.run_sync(self._deliver, agent, transcript, done)
+
+    async def messages(self, agent: Agent) -> list[dict[str, JSON]]:
+        """An agent's transcript as the messages that a provider is sent.
+
+        Raises:
+            TranscriptError: an entry is damaged.
+            GitError: the repository cannot be read.
+        """
+        return history(await trio.to_thread.run_sync(self._transcript(agent).entries))
+
+    async def say(self, agent: Agent, text: str, sender: str) -> None:
+        """Put a message into an agent's inbox.
+
+        Raises:
+            TranscriptError: the sender cannot stand in a name.
+            OSError: it cannot be written.
+        """
+        await trio.to_thread.run_sync(deposit, self._workspace.inbox(agent.id), sender, text)
 
     async def stop(self, selector: str | None, *, reason: str = STOP_RAISED) -> tuple[str, ...]:
         """Stop calls as `Door.stop` does, and the windows of the agents meant, until all is answered.

@@ -159,6 +159,22 @@ def standing(entries: Sequence[Entry]) -> Standing:
     return Standing(fault, reply, tuple(open_calls.values()), due, finished)
 
 
+def history(entries: Iterable[Entry]) -> list[dict[str, JSON]]:
+    """A transcript as the messages that a provider is sent: two sides, by turns.
+
+    What is said to the model between two replies (results, messages) is one message of the user's side.
+    """
+    messages: list[dict[str, Any]] = []
+    for entry in entries:
+        role = "assistant" if entry.side is Side.ASSISTANT else "user"
+        blocks = [{"type": "text", "text": entry.content}] if entry.side is Side.USER else entry.content
+        if messages and messages[-1]["role"] == role:
+            messages[-1]["content"] += blocks
+        else:
+            messages.append({"role": role, "content": [*blocks]})
+    return messages
+
+
 def tool_uses(content: Iterable[JSON]) -> tuple[ToolUse, ...]:
     """The calls in a reply's blocks, in their order; other blocks are passed over."""
     return tuple(
