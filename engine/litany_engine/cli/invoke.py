@@ -16,8 +16,10 @@ from litany_engine.cli.common import (
     CommandError,
     add_agent,
     add_json,
+    add_tools,
     add_workspace,
     calling_call,
+    given_tools,
     read_stdin,
     stop_on_signals,
     the_agent,
@@ -55,6 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What `litany invoke` takes."""
     add_workspace(parser)
     add_agent(parser)
+    add_tools(parser)
     add_json(
         parser, "one object {outcome, exit_code, stdout, stderr, data, refusal, …} instead of the envelope"
     )
@@ -63,7 +66,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def main(args: argparse.Namespace) -> int:
     """Make the call that is on stdin."""
     block = read_block(read_stdin(MAX_BLOCK_BYTES, "the call"))
-    end = make_call(the_workspace(args), the_agent(args), block)
+    end = make_call(the_workspace(args), the_agent(args), block, given_tools(args))
     if args.json:
         from litany_engine.tools.python_act import reply_of
         from litany_stubs.reply_json import encode_reply
