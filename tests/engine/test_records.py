@@ -506,6 +506,26 @@ def test_a_folder_in_place_of_a_record_file_is_damage(step: Step) -> None:
     assert load_call(record.path).damage == "input.json: Is a directory"
 
 
+@pytest.mark.parametrize("name", ["input.json", "output.json"])
+@pytest.mark.parametrize("kind", ["pipe", "device"])
+def test_what_has_no_end_in_place_of_a_record_file_is_damage(step: Step, name: str, kind: str) -> None:
+    record = step.mint_outer()
+    os.mkfifo(record.path / name) if kind == "pipe" else (record.path / name).symlink_to("/dev/zero")
+    assert load_call(record.path).damage == f"{name}: not a regular file"
+
+
+@pytest.mark.parametrize("times", ['"duration_s": 1e999', '"usage": {"cpu_s": -1e999}', '"duration_s": NaN'])
+def test_a_time_that_no_clock_shows_is_damage(step: Step, times: str) -> None:
+    record = step.mint_outer()
+    (record.path / "output.json").write_text(
+        '{"outcome": "completed", "exit_code": 0, "stdout": "", "stderr": "", '
+        f'"started_at": "2026-01-01T00:00:00Z", "ended_at": "2026-01-01T00:00:00Z", {times}}}'
+    )
+    found = load_call(record.path)
+    assert found.end is None
+    assert found.damage.startswith("output.json: a time of ")
+
+
 def test_a_base64_stream_that_is_none_is_damage(step: Step) -> None:
     record = step.claim("T")
     record.write_output(ended(asked(record), stdout=b"\xff"))

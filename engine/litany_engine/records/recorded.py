@@ -6,8 +6,12 @@ may have lost half a file. None of that raises; a missing end says it, or `Recor
 
 from __future__ import annotations
 
+import errno
 import json
+import math
+import os
 import re
+import stat
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TypeVar
@@ -108,6 +112,7 @@ def load_call(folder: Path) -> RecordedCall:
     end = None
     if output is not None:
         try:
+            _finite(output.duration_s, output.usage.cpu_s if output.usage else 0.0)
             end = CallEnd(
                 call=call,
                 outcome=output.outcome,
@@ -233,10 +238,29 @@ def _read(path: Path, shape: type[_T]) -> tuple[_T | None, str]:
     """The content of a JSON file, or what is wrong with it; a missing file is neither."""
     try:
         # json rather than msgspec: it reads the escaped lone surrogates that `encode` may write.
-        return msgspec.convert(json.loads(path.read_bytes()), shape), ""
+        return msgspec.convert(json.loads(_content(path)), shape), ""
     except FileNotFoundError:
         return None, ""
     except OSError as error:
         return None, f"{path.name}: {error.strerror}"
     except (ValueError, RecursionError) as error:
         return None, f"{path.name}: {error}"
+
+
+def _content(path: Path) -> bytes:
+    """All of a regular file: a pipe would be waited for, and a device has no end.
+
+    Raises:
+        OSError: it cannot be read, or is something else.
+    """
+    with open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK)) as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise OSError(errno.EINVAL, "not a regular file")
+        return file.read()
+
+
+def _finite(*times: float) -> None:
+    """Refuse a time that no clock has shown; JSON's `1e999` is one to Python."""
+    for each in times:
+        if not math.isfinite(each):
+            raise ValueError(f"a time of {each} s")
