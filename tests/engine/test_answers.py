@@ -188,3 +188,47 @@ def test_the_marker_of_a_cut_stream_fits_the_room_that_is_left_for_it(sizes: lis
     kept.total_bytes += 10**15  # however much was dropped
 
     assert len(kept.bytes()) <= most + MARKER_BYTES
+
+
+class Text(str):
+    """A text that is one."""
+
+    __slots__ = ()
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "said"),
+    [
+        ("stdout", "text", "stdout is str, not bytes"),
+        ("stdout", None, "stdout is NoneType, not bytes"),
+        ("stdout", bytearray(b"x"), "stdout is bytearray, not bytes"),
+        ("stderr", None, "stderr is NoneType, not bytes"),
+        ("exit_code", "3", "exit_code is str, not int"),
+        ("exit_code", True, "exit_code is bool, not int"),
+        ("exit_code", 2**70, "exit_code is 1.18e+21, which no process has"),
+        ("outcome", "nonsense", "outcome is str, not Outcome or None"),
+        ("usage", 5, "usage is int, not Usage or None"),
+        ("reason", b"x", "reason is bytes, not str"),
+        ("refusal", "no", "refusal is str, not Refusal or None"),
+        ("layers", [], "layers is list, not tuple"),
+    ],
+)
+def test_a_capture_whose_fields_are_not_of_their_types_is_the_tool_s_fault(
+    tmp_path: Path, field: str, value: Any, said: str
+) -> None:
+    async def execute(call: ToolCall, context: Context) -> Capture:
+        return Capture(**{field: value})
+
+    end = answers_of(tmp_path, Tool(ToolDeclaration("t"), execute))
+    assert (end.outcome, end.exit_code) == (Outcome.FAULTED, 125)
+    assert end.reason == (
+        f"tool 't' returned a Capture whose {said}. What the call did stands; mend the tool"
+    )
+
+
+def test_a_capture_of_values_of_finer_types_is_one(tmp_path: Path) -> None:
+    async def execute(call: ToolCall, context: Context) -> Capture:
+        return Capture(stdout=b"x", exit_code=-9, outcome=Outcome.FAILED, reason=Text("why"))
+
+    end = answers_of(tmp_path, Tool(ToolDeclaration("t"), execute))
+    assert (end.outcome, end.exit_code, end.reason) == (Outcome.FAILED, -9, "why")

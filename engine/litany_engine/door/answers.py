@@ -10,14 +10,16 @@ from and not where it is stumbled over. The call is a fault: it ran, and the too
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NoReturn
+from types import NoneType, UnionType
+from typing import TYPE_CHECKING, Any, NoReturn, get_args
 
 import msgspec
 
 from litany_engine.door.nullable import accept_null
 from litany_runtime.limits import MIB
-from litany_runtime.outcome import Outcome
+from litany_runtime.outcome import Outcome, Usage
 from litany_runtime.output import MARKER_BYTES, Kept
+from litany_stubs.words import Refusal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,6 +34,19 @@ MAX_OUTPUT_BYTES = 10 * MIB
 
 MAX_DATA_BYTES = 10 * MIB
 """Encoded size of structured data; it cannot be cut, so more of it is a fault."""
+
+
+_FIELDS: dict[str, type | UnionType] = {
+    "stdout": bytes,
+    "stderr": bytes,
+    "exit_code": int,
+    "outcome": Outcome | None,
+    "usage": Usage | None,
+    "reason": str,
+    "refusal": Refusal | None,
+    "layers": tuple,
+}
+"""What the fields of a capture are; `data` is looked at where it is written down."""
 
 
 class AnswerSchemaError(ValueError):
@@ -67,6 +82,18 @@ class AnswerCheck:
         return f"${''.join(f'[{each!r}]' for each in first.instance_path)}: {first.message}"
 
 
+def misshapen(capture: Capture) -> str:
+    """Which field of a capture is not of its type, or ""; what a tool returns has seen no type checker."""
+    for name, kind in _FIELDS.items():
+        value = getattr(capture, name)
+        if not isinstance(value, kind) or isinstance(value, bool):
+            kinds = " or ".join("None" if each is NoneType else each.__name__ for each in _kinds(kind))
+            return f"{name} is {type(value).__name__}, not {kinds}"
+    if not -(2**31) <= capture.exit_code < 2**32:
+        return f"exit_code is {capture.exit_code:.3g}, which no process has"
+    return ""
+
+
 def kept(prepared: Prepared, capture: Capture) -> Capture:
     """A result whose streams lack their middle where they were too long; a program has limits of its own."""
     most = MAX_OUTPUT_BYTES + MARKER_BYTES  # what was cut before has its marker in it
@@ -86,6 +113,10 @@ def answered(prepared: Prepared, capture: Capture) -> Capture:
         f"stands; mend the tool{where}"
     )
     return replace(capture, data=None, outcome=Outcome.FAULTED, reason=reason)
+
+
+def _kinds(kind: type | UnionType) -> tuple[type, ...]:
+    return get_args(kind) if isinstance(kind, UnionType) else (kind,)
 
 
 def _cut(stream: bytes) -> bytes:

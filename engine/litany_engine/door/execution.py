@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import trio
 
-from litany_engine.door.answers import answered, kept
+from litany_engine.door.answers import answered, kept, misshapen
 from litany_engine.door.calls import Capture, Context
 from litany_engine.door.in_flight import cut_short, faulted, told
 from litany_engine.door.ledger import LedgerError
@@ -159,6 +159,10 @@ class Executions:
             return faulted(f"tool {name!r} failed inside litany: {told(error)}")
         if not isinstance(capture, Capture):
             return faulted(f"tool {name!r} returned {type(capture).__name__}, not a Capture: mend the tool")
+        if fault := misshapen(capture):
+            return faulted(
+                f"tool {name!r} returned a Capture whose {fault}. What the call did stands; mend the tool"
+            )
         return cut_short(running, capture) if _was_cut_short(capture) else answered(prepared, capture)
 
     def _schedule(self, parent: Parent, agent: str) -> Schedule:
