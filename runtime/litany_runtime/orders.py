@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 MAX_ORDER_BYTES = 64 * 1024
 """Size of one datagram; the largest holds a few paths and numbers."""
 
+_PATHS = "surrogateescape"
+"""How Python writes the bytes of a path that are no text; both ends take them for the same bytes."""
+
 
 @dataclass(frozen=True, slots=True)
 class Begin:
@@ -138,7 +141,7 @@ _ORDERS: Mapping[int, type[Order]] = {
 def encode(order: Order) -> bytes:
     """The datagram of an order."""
     fields = [getattr(order, each.name) for each in dataclasses.fields(order)]
-    data: bytes = msgpack.packb([order.TAG, *fields])
+    data: bytes = msgpack.packb([order.TAG, *fields], unicode_errors=_PATHS)
     return data
 
 
@@ -148,5 +151,5 @@ def decode(data: bytes) -> Order:
     Raises:
         ValueError: it is none.
     """
-    tag, *values = msgpack.unpackb(data)
+    tag, *values = msgpack.unpackb(data, unicode_errors=_PATHS)
     return _ORDERS[tag](*values)

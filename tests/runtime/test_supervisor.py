@@ -749,3 +749,15 @@ def test_an_interrupt_that_hits_a_task_of_the_supervisor_is_the_host_s(tmp_path:
     finally:
         signal.signal(signal.SIGINT, before)
     assert went_on
+
+
+@pytest.mark.parametrize("name", [b"no \xff text", b"new\nline", b"\xc3\xa9" * 100])
+def test_a_worktree_may_be_on_any_path_that_the_system_has(tmp_path: Path, name: bytes) -> None:
+    async def main() -> None:
+        async with open_bench(tmp_path / os.fsdecode(name)) as bench:
+            end = await bench.run("open('a.txt', 'w').write('alpha')\nprint(open('a.txt').read())")
+            assert (end.stdout, end.stderr, end.reason) == (b"alpha\n", b"", "")
+            assert bench.worktree is not None
+            assert (bench.worktree / "a.txt").read_text() == "alpha"
+
+    trio.run(main)
