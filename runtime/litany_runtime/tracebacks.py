@@ -8,9 +8,13 @@ from __future__ import annotations
 
 import linecache
 import os
+import sys
 import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import msgpack
+import RestrictedPython
 
 import litany_runtime
 import litany_stubs
@@ -24,10 +28,17 @@ _LIBRARY = f"{Path(os.__file__).parent}{os.sep}"
 _LIBRARY_SHOWN = f"{Path(os.__file__).parent.name}{os.sep}"
 """The standard library is shown as `python3.11/…`: where the host keeps it is nobody's business."""
 
+_PACKAGES = (litany_runtime, litany_stubs, msgpack, RestrictedPython)
 _OURS = (
-    *(f"{Path(str(each.__file__)).resolve().parent}{os.sep}" for each in (litany_runtime, litany_stubs)),
+    *(
+        f"{folder}{os.sep}"
+        for each in _PACKAGES
+        for folder in {Path(str(each.__file__)).parent, Path(str(each.__file__)).resolve().parent}
+    ),
+    f"{msgpack.__name__}{os.sep}",  # its compiled parts
     STUBS_CODE,
 )
+"""What a call of a tool leads through."""
 
 _program = ""
 
@@ -35,6 +46,9 @@ _program = ""
 def prepare() -> None:
     """Wrap the library's function, once, in the zygote."""
     extract: Callable[..., traceback.StackSummary]
+    folders = {_LIBRARY: _LIBRARY_SHOWN}
+    for each in filter(None, sys.path):
+        folders.setdefault(f"{each.rstrip(os.sep)}{os.sep}", "")  # packages are shown as they are imported
     extract = traceback.StackSummary._extract_from_extended_frame_gen  # type: ignore[attr-defined]  # noqa: SLF001
 
     def shown(
@@ -42,9 +56,11 @@ def prepare() -> None:
     ) -> traceback.StackSummary:
         summary: traceback.StackSummary = extract.__func__(cls, _of_the_program(frames), **options)  # type: ignore[attr-defined]
         for frame in summary:
-            if frame.filename.startswith(_LIBRARY):
-                _ = frame.line  # read now, by the file's real name
-                frame.filename = _LIBRARY_SHOWN + frame.filename.removeprefix(_LIBRARY)
+            for folder, as_shown in folders.items():
+                if frame.filename.startswith(folder):
+                    _ = frame.line  # read now, by the file's real name
+                    frame.filename = as_shown + frame.filename.removeprefix(folder)
+                    break
         return summary
 
     traceback.StackSummary._extract_from_extended_frame_gen = classmethod(shown)  # type: ignore[attr-defined]  # noqa: SLF001

@@ -158,6 +158,32 @@ async def test_a_traceback_through_the_library_shows_no_path_of_the_host(bench: 
 
 
 @with_bench
+async def test_a_call_that_fails_on_its_way_shows_nothing_of_the_way(bench: Bench) -> None:
+    source = (
+        "import litany_tools\nheld = []\nfor size in (4000, 40):\n    try:\n"
+        "        while True: held.append(bytearray(size))\n    except MemoryError: pass\nlitany_tools.echo(text='')"
+    )
+    end = await bench.run(source, limits=Limits(memory_bytes=32 * MIB))
+    text = end.stderr.decode()
+    assert re.fullmatch(
+        r'Traceback \(most recent call last\):\n  File "program.py", line 7, in <module>\n'
+        r"    litany_tools.echo\(text=''\)\n(    \^+\n)?MemoryError(: .*)?\n",
+        text,
+    ), text
+
+
+def test_a_traceback_through_an_added_package_shows_no_path_of_the_host(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with open_bench(tmp_path, modules=("attr",)) as bench:
+            end = await bench.run("import attr\nattr.fields(5)")
+            text = end.stderr.decode()
+            assert re.search(r'File "attr/_make\.py", line \d+, in fields\n', text), text
+            assert str(Path(psutil.__file__).parents[1]) not in text
+
+    trio.run(main)
+
+
+@with_bench
 async def test_a_top_level_await_that_raises_shows_no_event_loop(bench: Bench) -> None:
     end = await bench.run("import asyncio\nawait asyncio.sleep(0)\n1 / 0\n")
     text = end.stderr.decode()
