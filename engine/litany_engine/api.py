@@ -22,7 +22,8 @@ from litany_engine.configuration.units import time_to_run
 from litany_engine.door.callers import Caller, Parent
 from litany_engine.door.calls import Capture
 from litany_engine.door.dead_holds import refuse_dead_holds
-from litany_engine.door.door import Deadlines, Door
+from litany_engine.door.door import Door
+from litany_engine.door.execution import Deadlines
 from litany_engine.door.holds import Holds
 from litany_engine.interrupts import uninterrupted
 from litany_engine.stopping import STOPPED_BY_COMMAND, serve_stops

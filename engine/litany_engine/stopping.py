@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import trio
 
-from litany_engine.door.door import StopError
+from litany_engine.door.selection import StopError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator

@@ -15,8 +15,10 @@ import trio.testing
 from door_kit import Place, make_place, record_of
 from litany_engine.door.callers import Caller, Parent
 from litany_engine.door.calls import CallEnd
-from litany_engine.door.door import ControlFault, Deadlines, Door, StopError
+from litany_engine.door.door import ControlFault, Door
+from litany_engine.door.execution import Deadlines
 from litany_engine.door.gates import Hold
+from litany_engine.door.selection import StopError
 from litany_runtime.outcome import Outcome
 from litany_stubs.words import Refusal
 

@@ -16,7 +16,7 @@ from litany_engine.api import OpenWorkspace
 from litany_engine.cli import main as cli
 from litany_engine.records.dead_records import complete_dead_records
 from litany_engine.records.recorded import HOST_DIED, load_call
-from litany_engine.windows.driver import Advance, in_tree
+from litany_engine.windows.driver import Advance
 from litany_engine.windows.entries import ToolResult, TranscriptError
 from litany_engine.windows.inbox import deposit, deposits
 from litany_engine.windows.lock import executor_lock
@@ -296,13 +296,6 @@ def test_a_sender_that_cannot_be_named_is_refused(workspace: Workspace, sender: 
 
 
 # Parents and children.
-
-
-def test_descent_is_read_from_the_ids() -> None:
-    assert in_tree("a", "a")
-    assert in_tree("a-1-x", "a")
-    assert not in_tree("ab", "a")
-    assert not in_tree("a", "a-1")
 
 
 def test_stopping_a_parent_ends_the_windows_of_its_children_and_of_nobody_else(workspace: Workspace) -> None:

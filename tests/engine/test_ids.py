@@ -11,6 +11,7 @@ from litany_engine.records.ids import (
     MAX_ID_CHARS,
     agent_id_fault,
     call_id_fault,
+    in_tree,
     inner_id,
     inner_index,
     mint_agent_id,
@@ -94,3 +95,10 @@ def test_a_minted_agent_id_shows_its_descent() -> None:
     assert child.startswith(root + "-")
     assert agent_id_fault(child) is None
     assert child.count("-") // 2 == 1
+
+
+def test_descent_is_read_from_the_ids() -> None:
+    assert in_tree("a", "a")
+    assert in_tree("a-1-x", "a")
+    assert not in_tree("ab", "a")
+    assert not in_tree("a", "a-1")

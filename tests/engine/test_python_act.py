@@ -13,7 +13,8 @@ import trio.testing
 
 from door_kit import Place, make_place, record_of
 from litany_engine.door.calls import CallEnd, ToolCall
-from litany_engine.door.door import Deadlines, Door
+from litany_engine.door.door import Door
+from litany_engine.door.execution import Deadlines
 from litany_engine.records.envelope import whole_envelope
 from litany_engine.tools.python_act import Seat, python_tool, reply_of, requested_deadline_s
 from litany_engine.tools.source import SourceError, decode_source, encode_source, read_source

@@ -12,7 +12,7 @@ import pytest
 import trio
 import trio.testing
 
-from litany_engine.door.door import StopError
+from litany_engine.door.selection import StopError
 from litany_engine.stopping import FOLDER, Stopped, serve_stops, stop_running
 
 

@@ -38,6 +38,7 @@ from litany_engine.door.execution import Deadlines, Executions
 from litany_engine.door.gates import Admission, Hold, Verdict, ended_refusal, id_form_fault
 from litany_engine.door.in_flight import Running, call_end, cut_short, faulted, told
 from litany_engine.door.judging import judge
+from litany_engine.door.selection import selected
 from litany_engine.records.records import ClaimRefused, RecordError
 from litany_runtime.outcome import EXIT_CODES, STOP_RAISED, Outcome
 from litany_stubs.words import Refusal
@@ -54,8 +55,6 @@ if TYPE_CHECKING:
     from litany_engine.rules.rules import Rules
     from litany_stubs.words import JSON
 
-__all__ = ["ControlFault", "Deadlines", "Door", "StopError"]
-
 MAX_RECORDED_REFUSALS = 1000
 """Refused inner calls of one call that are looked at and recorded. A program that is refused a thousand times
 is not going to mend its ways, and a record of each further try would fill the disk."""
@@ -63,10 +62,6 @@ is not going to mend its ways, and a record of each further try would fill the d
 
 class ControlFault(RuntimeError):  # noqa: N818
     """The operator's control gave no verdict: nothing runs, the call is faulted. Silence is not consent."""
-
-
-class StopError(ValueError):
-    """What was to be stopped is not clear; the message says what it could be."""
 
 
 class Door:
@@ -177,7 +172,7 @@ class Door:
         Raises:
             StopError: the id names calls of several agents or steps.
         """
-        chosen = self._select(selector)
+        chosen = selected(self._running, selector)
         for each in chosen:
             each.stop(reason)
         for ending in [each.ending() for each in chosen]:  # before the first wait: others may end in it
@@ -293,27 +288,6 @@ class Door:
         for index, each in enumerate(held):
             assert self._accounts is not None
             self._accounts.settle(each, 0 if index else size)
-
-    def _select(self, selector: str | None) -> list[Running]:
-        if selector is None:
-            return self._outermost(list(self._running))
-        tree = [r for r in self._running if (r.caller.agent + "-").startswith(selector + "-")]
-        if tree:
-            return self._outermost(tree)
-        named = [r for r in self._running if r.is_named(selector)]
-        if len(named) > 1:
-            records = ", ".join(str(r.record.path.relative_to(r.caller.workspace)) for r in named if r.record)
-            raise StopError(
-                f"{selector!r} names several calls; give the record of the one you mean: {records}"
-            )
-        return named
-
-    @staticmethod
-    def _outermost(chosen: list[Running]) -> list[Running]:
-        ids = {(r.caller.agent, r.call.id) for r in chosen}
-        return [
-            r for r in chosen if r.caller.parent is None or (r.caller.agent, r.caller.parent.id) not in ids
-        ]
 
 
 def _claim(caller: Caller, offered: str | None) -> tuple[Record | None, str, str]:

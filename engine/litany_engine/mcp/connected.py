@@ -25,6 +25,7 @@ from litany_engine.mcp.errors import ServerError, StartStoppedError
 from litany_engine.mcp.listing import chosen, make_tool
 from litany_engine.mcp.pins import Pins, changes
 from litany_engine.mcp.results import as_capture
+from litany_engine.records.ids import in_tree
 from litany_engine.tools.environment import (
     AGENT_VARIABLE,
     CALL_VARIABLE,
@@ -119,7 +120,7 @@ class Servers:
     def stop(self, selector: str | None) -> None:
         """End the waiting of an agent and its descendants, or of all, for servers that are being started."""
         for scope, agent in self._starting.items():
-            if selector is None or f"{agent}-".startswith(f"{selector}-"):
+            if selector is None or in_tree(agent, selector):
                 scope.cancel()
 
 

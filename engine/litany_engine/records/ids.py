@@ -60,6 +60,11 @@ def mint_agent_id(parent: str | None = None) -> str:
     return own if parent is None else f"{parent}-{own}"
 
 
+def in_tree(agent: str, root: str) -> bool:
+    """Whether an agent is `root` or was started by it, or by one that was: an id shows the descent."""
+    return f"{agent}-".startswith(f"{root}-")
+
+
 def inner_id(parent: str, k: int) -> str:
     """The id of the k-th inner call of `parent`, k from 1."""
     return f"{parent}-{k}"

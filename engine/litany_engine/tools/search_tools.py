@@ -1,7 +1,7 @@
 """`search_tools`: finds deferred tools by words and activates the best, for agents with many tools.
 
-An operator with hundreds of tools defers most of them: they cost a model nothing until it looks for them. This
-tool is there once something is deferred (`workspace_tools.py`), in the registry that it searches.
+An operator with hundreds of tools defers most of them: they cost a model nothing until it looks for them.
+This tool is there once something is deferred (`workspace_tools.py`), in the registry that it searches.
 
 What it activates may be called from the next call on, within the grant: it never makes anything callable that
 a role is not granted, nor does it tell of such a tool.

@@ -22,7 +22,7 @@ import trio
 from litany_engine.door.arguments import detach
 from litany_engine.interrupts import uninterrupted
 from litany_engine.records.dead_records import complete_dead_records
-from litany_engine.records.ids import agent_id_fault
+from litany_engine.records.ids import agent_id_fault, in_tree
 from litany_engine.records.recorded import load_call
 from litany_engine.records.records import step_name, step_numbers
 from litany_engine.windows.entries import (
@@ -338,8 +338,3 @@ class Driver:
             repository.write_mark(kind, agent, value)
         elif repository.read_mark(kind, agent) is not None:
             repository.drop_mark(kind, agent)
-
-
-def in_tree(agent: str, root: str) -> bool:
-    """Whether an agent is `root` or was started by it, or by one that was: an id shows the descent."""
-    return f"{agent}-".startswith(f"{root}-")
