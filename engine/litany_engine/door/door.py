@@ -37,7 +37,7 @@ from litany_engine.door.events import CallStarted, Event, Watchers
 from litany_engine.door.execution import Deadlines, Executions
 from litany_engine.door.gates import Admission, Hold, Verdict, ended_refusal, id_form_fault
 from litany_engine.door.in_flight import Running, call_end, cut_short, faulted, told
-from litany_engine.door.judging import judge
+from litany_engine.door.judging import Judging
 from litany_engine.door.selection import selected
 from litany_engine.records.records import ClaimRefused, RecordError
 from litany_runtime.outcome import EXIT_CODES, STOP_RAISED, Outcome
@@ -96,11 +96,10 @@ class Door:
         self._consult = consult
         self._rules = rules
         self._accounts = accounts
-        self._holds = holds
-        self._hold = hold or HoldConfig()
+        self._watchers = Watchers()
+        self._judging = Judging(holds, hold or HoldConfig(), self._watchers.tell)
         self._executions = Executions(deadlines or Deadlines(), screens, concurrency, router)
         self._running: dict[Running, None] = {}
-        self._watchers = Watchers()
 
     async def invoke(
         self,
@@ -216,14 +215,7 @@ class Door:
         try:
             if record is not None:
                 record.write_input(call, caller.parent.id if caller.parent else None, running.started_at)
-            verdict = await judge(
-                asked,
-                running,
-                holds=self._holds,
-                config=self._hold,
-                parks=judged is not None,
-                tell=self._watchers.tell,
-            )
+            verdict = await self._judging.judge(asked, running, parks=judged is not None)
         except (RecordError, ControlFault) as error:
             return faulted(f"{error}. The call was not run.")
         if asked.reservation is not None:

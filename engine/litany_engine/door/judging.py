@@ -28,67 +28,60 @@ if TYPE_CHECKING:
     from litany_engine.door.in_flight import Running
 
 
-async def judge(
-    asked: Admission,
-    running: Running,
-    *,
-    holds: Holds | None,
-    config: HoldConfig,
-    parks: bool,
-    tell: Callable[[Event], None],
-) -> Verdict:
-    """Take a call through the gates.
+class Judging:
+    """How calls are taken through the gates in this process.
 
     Args:
-        asked: what the gates look at.
-        running: the call in flight.
         holds: questions and answers; None when nobody can be asked: a hold is then the end of it.
         config: how long to wait, and whether the clock stands meanwhile.
-        parks: whoever issued the call parks it when it is held, instead of waiting here.
         tell: tells whoever watches.
-
-    Returns:
-        None to let it run, a refusal, or a hold that nobody waits for.
     """
-    for gate in GATES:
-        verdict = gate.judge(asked)
-        if verdict is None:
-            continue
-        if not isinstance(verdict, Refusal | Hold):
-            verdict = await verdict
-        if isinstance(verdict, Hold):
-            hold = replace(verdict, gate=gate.name)
-            verdict = await _settle(hold, asked, running, holds=holds, config=config, parks=parks, tell=tell)
-        if verdict is not None:
-            return verdict
-    if parks and holds is not None:
-        holds.forget(running.caller.agent, running.call.id)
-    return None
 
+    def __init__(self, holds: Holds | None, config: HoldConfig, tell: Callable[[Event], None]) -> None:
+        self._holds = holds
+        self._config = config
+        self._tell = tell
 
-async def _settle(
-    hold: Hold,
-    asked: Admission,
-    running: Running,
-    *,
-    holds: Holds | None,
-    config: HoldConfig,
-    parks: bool,
-    tell: Callable[[Event], None],
-) -> Verdict:
-    """What becomes of a hold: the operator's answer, earlier or waited for; itself when nobody waits."""
-    if holds is None:
-        return hold
-    question = _question(asked, running, hold, parks=parks)
-    answer = _earlier_answer(holds, question, hold)
-    if answer is None and parks:
-        holds.park(question)
-        return hold
-    if answer is None:
-        tell(CallHeld(running.call, question.agent, question.parent, hold.gate, hold.reason))
-        with _held(running, config, holds, question):
-            answer = await _wait(holds, question, config)
-    return _as_verdict(answer, question, config) or _still_stands(asked)
+    async def judge(self, asked: Admission, running: Running, *, parks: bool) -> Verdict:
+        """Take a call through the gates.
+
+        Args:
+            asked: what the gates look at.
+            running: the call in flight.
+            parks: whoever issued the call parks it when it is held, instead of waiting here.
+
+        Returns:
+            None to let it run, a refusal, or a hold that nobody waits for.
+        """
+        for gate in GATES:
+            verdict = gate.judge(asked)
+            if verdict is None:
+                continue
+            if not isinstance(verdict, Refusal | Hold):
+                verdict = await verdict
+            if isinstance(verdict, Hold):
+                verdict = await self._settle(replace(verdict, gate=gate.name), asked, running, parks=parks)
+            if verdict is not None:
+                return verdict
+        if parks and self._holds is not None:
+            self._holds.forget(running.caller.agent, running.call.id)
+        return None
+
+    async def _settle(self, hold: Hold, asked: Admission, running: Running, *, parks: bool) -> Verdict:
+        """What becomes of a hold: the operator's answer, earlier or waited for; itself when nobody waits."""
+        holds, config = self._holds, self._config
+        if holds is None:
+            return hold
+        question = _question(asked, running, hold, parks=parks)
+        answer = _earlier_answer(holds, question, hold)
+        if answer is None and parks:
+            holds.park(question)
+            return hold
+        if answer is None:
+            self._tell(CallHeld(running.call, question.agent, question.parent, hold.gate, hold.reason))
+            with _held(running, config, holds, question):
+                answer = await _wait(holds, question, config)
+        return _as_verdict(answer, question, config) or _still_stands(asked)
 
 
 def _question(asked: Admission, running: Running, hold: Hold, *, parks: bool) -> Question:
