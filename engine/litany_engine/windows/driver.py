@@ -38,7 +38,7 @@ from litany_engine.windows.inbox import deposit, deposits
 from litany_engine.windows.lock import executor_lock
 from litany_engine.windows.settlement import died, record_of
 from litany_engine.windows.transcript import Transcript
-from litany_engine.windows.window import HELD, STOPPED, Answers, Bounds, Flag, Window
+from litany_engine.windows.window import HELD, STOPPED, Answers, Asked, Bounds, Flag, Window
 from litany_engine.workspaces.git import GitError
 from litany_runtime.outcome import STOP_RAISED
 
@@ -111,7 +111,7 @@ class Driver:
         self._door = door
         self._caller = caller
         self._flags: list[Flag] = []
-        self._looked: set[str] = set()
+        self._looked: set[str] = set()  # the agents whose records of dead calls were completed by us
 
     async def window(self, agent: Agent, content: JSON, model: str) -> Answers:
         """Take a reply of the model and answer its calls.
@@ -131,20 +131,17 @@ class Driver:
         workspace = self._workspace
         with self._driving(agent) as flag:
             transcript = self._transcript(agent)
-            look = agent.id not in self._looked
-            found = await trio.to_thread.run_sync(self._recover, agent, transcript, look)
-            self._looked.add(agent.id)
+            found = await self._recovered(agent, transcript, look_at_records=agent.id not in self._looked)
             if found.held is not None:
                 raise TranscriptError(
-                    f"agent {agent.id} is held at call "
-                    f"{found.held.tool_use_id!r} ({found.held.reason}): advance "
-                    "it once the call is answered, or the control would answer otherwise"
+                    f"agent {agent.id} is held at call {found.held.tool_use_id!r} ({found.held.reason}): "
+                    "advance it once the call is answered, or the control would answer otherwise"
                 )
             step = workspace.records.open_step(agent.id)
             await trio.to_thread.run_sync(transcript.append_reply, model, content, step.number)
             self._set_mark(STOPPED, agent.id, None)
             calls = tool_uses(content)
-            return await self._answer(agent, transcript, step, calls, flag, alone=len(calls) == 1)
+            return await self._answer(agent, transcript, step, flag, Asked(calls, alone=len(calls) == 1))
 
     async def advance(self, agent: Agent) -> Advance:
         """Settle what a dead host left, ask again about a held call, and deliver what waits.
@@ -161,15 +158,14 @@ class Driver:
         workspace = self._workspace
         with self._driving(agent) as flag:
             transcript = self._transcript(agent)
-            found = await trio.to_thread.run_sync(self._recover, agent, transcript, True)
-            self._looked.add(agent.id)
+            found = await self._recovered(agent, transcript, look_at_records=True)
             done = Advance(agent.id, found.records, found.settled)
             if found.held is not None:
                 step = workspace.records.open_step(agent.id)
-                held = found.held.tool_use_id
                 calls, reply = found.standing.unanswered, found.standing.reply
                 alone = reply is not None and len(reply.calls()) == 1
-                answers = await self._answer(agent, transcript, step, calls, flag, alone=alone, held=held)
+                asked = Asked(calls, alone, found.held.tool_use_id)
+                answers = await self._answer(agent, transcript, step, flag, asked)
                 done = replace(done, answers=answers)
                 if answers.end == HELD:
                     return replace(done, held=answers.reason)
@@ -228,27 +224,27 @@ class Driver:
                     flag.ended.set()  # whatever fails, a stop that waits for this comes back
 
     async def _answer(
-        self,
-        agent: Agent,
-        transcript: Transcript,
-        step: Step,
-        calls: tuple[ToolUse, ...],
-        flag: Flag,
-        *,
-        alone: bool,
-        held: str | None = None,
+        self, agent: Agent, transcript: Transcript, step: Step, flag: Flag, asked: Asked
     ) -> Answers:
         config = self._workspace.config
-        bounds = Bounds(config.output_head_bytes, config.output_tail_bytes)
-        repository = self._workspace.repository
-        caller = self._caller(agent, step)
         window = Window(
-            self._door, caller, transcript, repository, bounds=bounds, flag=flag, held=held, alone=alone
+            self._door,
+            self._caller(agent, step),
+            transcript,
+            self._workspace.repository,
+            bounds=Bounds(config.output_head_bytes, config.output_tail_bytes),
+            flag=flag,
         )
         with closing(step):
-            return await window.run(calls)
+            return await window.run(asked)
 
-    def _recover(self, agent: Agent, transcript: Transcript, look_at_records: bool) -> _Found:  # noqa: FBT001
+    async def _recovered(self, agent: Agent, transcript: Transcript, *, look_at_records: bool) -> _Found:
+        work = partial(self._recover, agent, transcript, look_at_records=look_at_records)
+        found = await trio.to_thread.run_sync(work)
+        self._looked.add(agent.id)
+        return found
+
+    def _recover(self, agent: Agent, transcript: Transcript, *, look_at_records: bool) -> _Found:
         """Do what is left to do of hosts that died. Blocks; under the lock."""
         workspace = self._workspace
         transcript.mend()

@@ -90,6 +90,21 @@ class Bounds:
     tail_bytes: int
 
 
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What of a reply is to be answered.
+
+    Attributes:
+        calls: the calls, in the order of their emission.
+        alone: the reply asked for one call.
+        held: the id that the mark on disk names; None when nothing is held.
+    """
+
+    calls: tuple[ToolUse, ...]
+    alone: bool
+    held: str | None = None
+
+
 @dataclass(eq=False, slots=True)
 class Flag:
     """The stop flag of whoever drives an agent, from before its window opens to after its last commit.
@@ -119,37 +134,35 @@ class Window:
         *,
         bounds: Bounds,
         flag: Flag,
-        held: str | None = None,
-        alone: bool = False,
     ) -> None:
         self._flag = flag
-        self._alone = alone  # the reply asked for one call
         self._agent = caller.agent
         self._door = door
         self._caller = caller
         self._transcript = transcript
         self._repository = repository
         self._bounds = bounds
-        self._held = held  # the id that the mark on disk names
+        self._held: str | None = None  # the id that the mark on disk names
         self._running: ToolUse | None = None
         self._answered = False
         self._results: list[ToolResult] = []
         self._ends: list[CallEnd] = []
 
-    async def run(self, calls: Sequence[ToolUse]) -> Answers:
-        """Answer calls, in their order.
+    async def run(self, asked: Asked) -> Answers:
+        """Answer the calls of a reply, in their order.
 
         Raises:
             GitError: a result cannot be committed; it and all after it stay unanswered.
             trio.Cancelled: after everything was settled.
         """
+        self._held = asked.held
         async with self._stopped_when_cancelled():
-            end, reason = await self._answer(calls)
+            end, reason = await self._answer(asked)
         await trio.lowlevel.checkpoint_if_cancelled()
         return Answers(tuple(self._results), end, reason, tuple(self._ends))
 
-    async def _answer(self, calls: Sequence[ToolUse]) -> tuple[WindowEnd, str]:
-        final = False
+    async def _answer(self, asked: Asked) -> tuple[WindowEnd, str]:
+        calls, final = asked.calls, False
         for index, call in enumerate(calls):
             if self._flag.raised:
                 return await self._settle(calls[index:])
@@ -172,13 +185,13 @@ class Window:
             self._ends.append(end)
             bounds = self._bounds
             result = answer(end, bounds.head_bytes, bounds.tail_bytes, stopped=self._flag.raised)
-            final = self._is_final(end)
+            final = self._is_final(end, alone=asked.alone)
             await self._commit(result, str(end.outcome), final=final)
         if self._flag.raised:
             return WindowEnd.STOPPED, ""
         return (WindowEnd.FINISHED if final else WindowEnd.COMPLETED), ""
 
-    def _is_final(self, end: CallEnd) -> bool:
+    def _is_final(self, end: CallEnd, *, alone: bool) -> bool:
         """Whether a call's result is the last word.
 
         Only of a call that was alone in its reply. Beside others it finishes nothing: all are answered as
@@ -187,14 +200,14 @@ class Window:
         tool = self._caller.toolset.tools.get(end.call.name)
         if tool is None or not tool.traits.is_terminal or end.outcome is not Outcome.COMPLETED:
             return False
-        if not self._alone:
+        if not alone:
             _log.info(
                 "call %s of agent %s is not alone in its reply, so its terminal tool %s finishes nothing",
                 end.call.id,
                 self._agent,
                 end.call.name,
             )
-        return self._alone
+        return alone
 
     async def _settle(self, calls: Sequence[ToolUse]) -> tuple[WindowEnd, str]:
         self._flag.felled = tuple(call.id for call in calls)
