@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 _RECEIVE_BYTES = 64 * 1024
 
+_NO_ROOM = "the door is closed: an answer did not fit into the program's memory"
+
 
 class _Waiter:
     """One call that awaits its answer: a thread (`event`) or a task (`wake`)."""
@@ -196,12 +198,18 @@ class Channel:
         """Read what has arrived, from an event loop; a thread that reads already is left to it."""
         if self._reading.acquire(blocking=False):
             try:
-                self._read()
+                with contextlib.suppress(MemoryError, wire.RemoteError):  # who waits is told by `_broken`
+                    self._read()
             finally:
                 self._reading.release()
 
     def _read(self) -> None:
-        """Read once what has arrived, waiting for nothing."""
+        """Read once what has arrived, waiting for nothing.
+
+        Raises:
+            MemoryError, wire.RemoteError: an answer cannot be taken; nor can any after it, so all who wait
+                for one are told.
+        """
         with self._interrupts:
             try:
                 data = self._sock.recv(_RECEIVE_BYTES, socket.MSG_DONTWAIT)
@@ -210,11 +218,21 @@ class Channel:
             except OSError as error:
                 self._break(f"the door is closed: {error.strerror}")
                 return
+            except MemoryError:
+                self._break(_NO_ROOM)
+                raise
             if not data:
                 self._break("the door is closed")
-            for message in self._decoder.feed(data):
-                if isinstance(message, wire.Answer):
-                    self._deliver(message)
+            try:
+                for message in self._decoder.feed(data):
+                    if isinstance(message, wire.Answer):
+                        self._deliver(message)
+            except MemoryError:
+                self._break(_NO_ROOM)
+                raise
+            except wire.RemoteError as error:
+                self._break(f"the door is closed: {error}")
+                raise
 
     def _deliver(self, answer: wire.Answer) -> None:
         with self._lock:

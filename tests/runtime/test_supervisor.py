@@ -787,3 +787,29 @@ def test_a_worktree_may_be_on_any_path_that_the_system_has(tmp_path: Path, name:
             assert (bench.worktree / "a.txt").read_text() == "alpha"
 
     trio.run(main)
+
+
+@pytest.mark.parametrize(
+    "calls",
+    [
+        "import asyncio, litany_tools\n"
+        + "await asyncio.gather(*[litany_tools.aio.echo(text='') for _ in range(9)])",
+        "import litany_tools\nlitany_tools.fan_out('echo', [{'text': ''}] * 9, limit=9)",
+        "import litany_tools\nprint([litany_tools.echo(text='') for _ in range(9)])",
+    ],
+    ids=["tasks", "threads", "one after another"],
+)
+def test_answers_that_do_not_fit_into_its_memory_end_a_program_at_once(tmp_path: Path, calls: str) -> None:
+    async def answer(_: InnerCall) -> Reply:
+        return Reply("completed", 0, stdout=b"x" * 8 * MIB)
+
+    async def main() -> None:
+        async with open_bench(tmp_path) as bench:
+            with trio.fail_after(60):
+                end = await bench.run(
+                    calls, answer=answer, limits=Limits(memory_bytes=48 * MIB), deadline_s=300
+                )
+            assert end.outcome is Outcome.FAILED
+            assert b"memory" in end.stderr.lower(), end.stderr
+
+    trio.run(main)
