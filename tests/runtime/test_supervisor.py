@@ -792,8 +792,10 @@ def test_a_worktree_may_be_on_any_path_that_the_system_has(tmp_path: Path, name:
 @pytest.mark.parametrize(
     "calls",
     [
-        "import asyncio, litany_tools\n"
-        + "await asyncio.gather(*[litany_tools.aio.echo(text='') for _ in range(9)])",
+        (
+            "import asyncio, litany_tools\n"
+            "await asyncio.gather(*[litany_tools.aio.echo(text='') for _ in range(9)])"
+        ),
         "import litany_tools\nlitany_tools.fan_out('echo', [{'text': ''}] * 9, limit=9)",
         "import litany_tools\nprint([litany_tools.echo(text='') for _ in range(9)])",
     ],
