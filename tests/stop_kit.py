@@ -115,9 +115,9 @@ def timed_stop(
 
 async def warm(ws: OpenWorkspace) -> set[int]:
     """The zygote and the children that wait, once they do."""
-    assert ws._supervisor is not None
-    setup = ws._supervisor._setup
-    waiting = ws._supervisor._warm
+    supervisor = ws._programs.running
+    assert supervisor is not None
+    setup, waiting = supervisor._setup, supervisor._warm
     await wait_until(lambda: sum(len(each) for each in waiting.values()) == setup.warm)
     return {each.pid for each in processes_below()}
 

@@ -21,11 +21,10 @@ import trio
 from litany_engine.configuration.units import time_to_run
 from litany_engine.door.callers import Caller, Parent
 from litany_engine.door.calls import Capture
+from litany_engine.door.configured import configured_door
 from litany_engine.door.dead_holds import refuse_dead_holds
-from litany_engine.door.door import Door
-from litany_engine.door.execution import Deadlines
-from litany_engine.door.holds import Holds
 from litany_engine.interrupts import uninterrupted
+from litany_engine.programs import Programs
 from litany_engine.stopping import STOPPED_BY_COMMAND, serve_stops
 from litany_engine.tools.offered import offered_declaration, offered_tools
 from litany_engine.tools.python_act import PYTHON, Seat, python_tool
@@ -46,7 +45,6 @@ if TYPE_CHECKING:
     from litany_engine.windows.window import Answers
     from litany_engine.workspaces.workspace import Agent
     from litany_runtime.limits import Limits
-    from litany_runtime.supervisor import Supervisor
     from litany_stubs.words import JSON
 
 
@@ -69,10 +67,10 @@ class OpenWorkspace:
         self.workspace = workspace
         self._limits = limits or config.limits
         self._services: trio.Nursery | None = None
-        self._supervisor: Supervisor | None = None
-        self._starting = trio.Lock()
         self._agents: dict[str, Agent] = {}
-        self._tools = toolset([*workspace_tools(workspace), python_tool(self._seat, self._programs), *tools])
+        self._programs = Programs(workspace, self._lasting)
+        python = python_tool(self._seat, self._programs.supervisor)
+        self._tools = toolset([*workspace_tools(workspace), python, *tools])
         self._toolsets: dict[str, Toolset] = {}
         if config.deferred or config.suspended:
             set_states(self._tools.registry, config, lambda agent: config.role(self.agent(agent).role).grant)
@@ -85,28 +83,7 @@ class OpenWorkspace:
 
             self._servers = Servers(workspace, self._tools.registry, self._lasting)
         config.rules.check(self._tools.tools.values())
-        deadlines = Deadlines(config.default_deadline_s, config.maximum_deadline_s)
-        consult = None
-        if config.control is not None:
-            from litany_engine.door.control import consultant  # noqa: PLC0415  most workspaces have no control
-
-            consult = consultant(config.control)
-        accounts = None
-        if config.budgets:
-            from litany_engine.door.budgets import Accounts  # noqa: PLC0415  most workspaces have no budgets
-
-            accounts = Accounts(workspace.root, config.budgets)
-        self._door = Door(
-            deadlines,
-            consult,
-            rules=config.rules,
-            accounts=accounts,
-            holds=Holds(workspace.root),
-            hold=config.hold,
-            screens=screens,
-            concurrency=config.concurrency,
-            router=router,
-        )
+        self._door = configured_door(workspace.root, config, screens, router)
         self._driver: Driver | None = None
 
     async def python(
@@ -401,23 +378,6 @@ class OpenWorkspace:
             files=self.workspace.config.role(self.agent(agent).role).files,
             limits=self._limits,
         )
-
-    async def _programs(self) -> Supervisor:
-        async with self._starting:
-            if self._supervisor is None:
-                self._supervisor = await self._lasting().start(self._keep_supervisor)
-            return self._supervisor
-
-    async def _keep_supervisor(self, task_status: trio.TaskStatus[Supervisor]) -> None:
-        from litany_runtime.confine import Isolation  # noqa: PLC0415  only programs need it
-        from litany_runtime.setup import Setup  # noqa: PLC0415
-        from litany_runtime.supervisor import open_supervisor  # noqa: PLC0415
-
-        config = self.workspace.config
-        setup = Setup(self.workspace.worktrees, Isolation(config.isolation), config.modules)
-        async with open_supervisor(setup) as supervisor:
-            task_status.started(supervisor)
-            await trio.sleep_forever()
 
 
 @asynccontextmanager

@@ -21,8 +21,8 @@ import trio.testing
 
 from cli_kit import start
 from litany_engine import open_workspace, tool
-from litany_engine.api import OpenWorkspace
 from litany_engine.door.calls import CallEnd, Capture, Context, Tool, ToolCall
+from litany_engine.programs import Programs
 from litany_engine.records.recorded import HOST_DIED
 from litany_engine.tools import in_process
 from litany_engine.windows.inbox import deposit
@@ -84,14 +84,14 @@ def test_a_stop_before_there_is_a_child_runs_nothing(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked, go_on = trio.Event(), trio.Event()
-    programs = OpenWorkspace._programs
+    supervisor = Programs.supervisor
 
-    async def late(self: OpenWorkspace) -> Any:
+    async def late(self: Programs) -> Any:
         asked.set()
         await go_on.wait()
-        return await programs(self)
+        return await supervisor(self)
 
-    monkeypatch.setattr(OpenWorkspace, "_programs", late)
+    monkeypatch.setattr(Programs, "supervisor", late)
 
     async def main() -> CallEnd:
         async with open_workspace(workspace) as ws:
