@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import trio
 
-from litany_engine.door.callers import Caller
+from litany_engine.door.callers import Caller, Parent
 from litany_engine.door.calls import Capture, Context, Tool, ToolCall
 from litany_engine.records.records import Records
 from litany_engine.tools.toolset import Toolset, toolset
@@ -114,3 +114,8 @@ def make_place(root: Path) -> Place:
 def record_of(folder: Path | None, name: str = "output.json") -> Any:
     assert folder is not None
     return json.loads((folder / name).read_text())
+
+
+def inside(caller: Caller, parent: str = "T", **more: Any) -> Caller:
+    """Who makes the calls that are made in the name of a call."""
+    return replace(caller, parent=Parent(parent, **more))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +10,8 @@ import trio
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from door_kit import Place, make_place, record_of
+from door_kit import Place, inside, make_place, record_of
 from litany_engine import init_workspace, open_workspace, tool
-from litany_engine.door.callers import Caller, Parent
 from litany_engine.door.calls import CallEnd, Capture, Context, Tool, ToolCall
 from litany_engine.door.door import MAX_RECORDED_REFUSALS, ControlFault, Door
 from litany_engine.records.records import RecordError
@@ -26,10 +24,6 @@ from litany_stubs.words import ToolDeclaration
 @pytest.fixture
 def place(tmp_path: Path) -> Place:
     return make_place(tmp_path)
-
-
-def inside(caller: Caller, parent: str = "T", **more: Any) -> Caller:
-    return replace(caller, parent=Parent(parent, **more))
 
 
 def invoke(door: Door, *args: Any, **kwargs: Any) -> CallEnd:

@@ -9,7 +9,6 @@ import os
 import signal
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +17,10 @@ import trio
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from door_kit import Place, make_place, record_of
+from door_kit import Place, inside, make_place, record_of
 from litany_engine.configuration.config import ConfigError, parse_config
 from litany_engine.door.budget_limits import Budgets
 from litany_engine.door.budgets import Accounts
-from litany_engine.door.callers import Parent
 from litany_engine.door.calls import CallEnd, Capture, Context, Tool, ToolCall
 from litany_engine.door.door import Door
 from litany_engine.door.gates import Hold
@@ -107,12 +105,12 @@ def test_a_tree_shares_what_its_agents_use_and_a_stranger_does_not(place: Place)
 
 def test_the_calls_of_one_program_are_counted_refused_ones_too(place: Place) -> None:
     async def main() -> list[CallEnd]:
-        caller = replace(place.caller(), parent=Parent("T"))
+        caller = inside(place.caller())
         door = door_of(place, program_calls=3)
         names = ["read_file", "nothing", "read_file", "read_file"]
         ends = [await door.invoke(name, {"path": "x"}, caller) for name in names]
         # Another process that makes calls in the name of the same call counts on from where this one is.
-        other = replace(caller, parent=Parent("T"))
+        other = inside(caller)
         return [*ends, await door_of(place, program_calls=3).invoke("read_file", {"path": "x"}, other)]
 
     ends = trio.run(main)
@@ -177,9 +175,9 @@ def test_what_the_processes_of_one_call_use_together_is_bounded(place: Place) ->
     caller = place.caller()  # all in one step
     limits = {"program_pending": 1, "program_bytes_in": 30, "program_bytes_out": 30}
 
-    def inside(**limits: int) -> str:
+    def elsewhere(**limits: int) -> str:
         async def main() -> str:
-            of_its_own = replace(caller, parent=Parent("T"))
+            of_its_own = inside(caller)
             return refused_by(await door_of(place, **limits).invoke("read_file", {"path": "x"}, of_its_own))
 
         return trio.run(main)
@@ -187,18 +185,18 @@ def test_what_the_processes_of_one_call_use_together_is_bounded(place: Place) ->
     async def while_one_waits() -> str:
         door = door_of(place, **limits)
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(door.invoke, "wait", {}, replace(caller, parent=Parent("T")))
+            nursery.start_soon(door.invoke, "wait", {}, inside(caller))
             await trio.testing.wait_all_tasks_blocked()
-            other = replace(caller, parent=Parent("T"))
+            other = inside(caller)
             end = await door_of(place, **limits).invoke("read_file", {"path": "x"}, other)
             await door.stop()
         return refused_by(end)
 
     assert trio.run(while_one_waits) == "budget"
-    assert inside(**limits) == ""
-    assert inside(program_bytes_out=12) == "budget"  # "content of x" has 12
-    assert inside(**limits) == ""
-    assert inside(program_bytes_in=37) == "budget"  # {"path":"x"} has 12, twice, and {} has 2
+    assert elsewhere(**limits) == ""
+    assert elsewhere(program_bytes_out=12) == "budget"  # "content of x" has 12
+    assert elsewhere(**limits) == ""
+    assert elsewhere(program_bytes_in=37) == "budget"  # {"path":"x"} has 12, twice, and {} has 2
     assert not (place.root / "budgets").exists()
 
 

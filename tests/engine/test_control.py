@@ -15,9 +15,9 @@ import trio
 from hypothesis import given
 from hypothesis import strategies as st
 
-from door_kit import Place, make_place
+from door_kit import Place, inside, make_place
 from litany_engine.configuration.config import ControlConfig
-from litany_engine.door.callers import Caller, Parent
+from litany_engine.door.callers import Caller
 from litany_engine.door.calls import CallEnd, ToolCall
 from litany_engine.door.control import MAX_VERDICT_BYTES, consult, consultant, read_verdict
 from litany_engine.door.door import ControlFault, Door
@@ -85,9 +85,7 @@ json.dump(told | {"asked": json.load(sys.stdin)}, open(__file__ + ".told", "w"))
 print('{"verdict": "pass"}')
 """
     caller = place.caller()
-    inner = Caller(
-        caller.workspace, caller.agent, caller.role, caller.cwd, caller.toolset, caller.step, Parent("T")
-    )
+    inner = inside(caller)
     config = control(tmp_path, body)
     ask(config, inner, ToolCall("T-1", "bash", {"command": "ä\ud800"}))
     told = json.loads((tmp_path / "control.py.told").read_text())

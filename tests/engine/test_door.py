@@ -12,8 +12,8 @@ import pytest
 import trio
 import trio.testing
 
-from door_kit import Place, make_place, record_of
-from litany_engine.door.callers import Caller, Parent
+from door_kit import Place, inside, make_place, record_of
+from litany_engine.door.callers import Caller
 from litany_engine.door.calls import CallEnd
 from litany_engine.door.door import ControlFault, Door
 from litany_engine.door.execution import Deadlines
@@ -33,18 +33,6 @@ def invoke(door: Door, *args: Any, clock: Any = None, **kwargs: Any) -> CallEnd:
         return await door.invoke(*args, **kwargs)
 
     return trio.run(main, clock=clock)
-
-
-def inside(caller: Caller, parent: str = "T", **more: Any) -> Caller:
-    return Caller(
-        caller.workspace,
-        caller.agent,
-        caller.role,
-        caller.cwd,
-        caller.toolset,
-        caller.step,
-        Parent(parent, **more),
-    )
 
 
 def test_a_call_runs_and_leaves_both_halves_of_its_record(place: Place) -> None:

@@ -14,10 +14,10 @@ import trio
 import trio.testing
 
 from cli_kit import litany, start
-from door_kit import Place, make_place, record_of
+from door_kit import Place, inside, make_place, record_of
 from litany_engine import init_workspace, open_workspace, tool
 from litany_engine.configuration.config import HoldConfig
-from litany_engine.door.callers import Caller, Parent
+from litany_engine.door.callers import Caller
 from litany_engine.door.calls import CallEnd, Capture, Context, Tool, ToolCall
 from litany_engine.door.dead_holds import refuse_dead_holds
 from litany_engine.door.door import Door
@@ -38,12 +38,6 @@ ASK = '[[rules]]\naction = "ask"\ntool = "note"\nreason = "says Ann"\n'
 @pytest.fixture
 def place(tmp_path: Path) -> Place:
     return make_place(tmp_path)
-
-
-def inside(caller: Caller, parent: str = "T") -> Caller:
-    return Caller(
-        caller.workspace, caller.agent, caller.role, caller.cwd, caller.toolset, caller.step, Parent(parent)
-    )
 
 
 def holding(place: Place, **hold: Any) -> tuple[Door, Holds]:

@@ -27,7 +27,6 @@ class Parent:
 
     Attributes:
         id: its id.
-        deadline: its deadline on trio's clock, as far as no clock below says otherwise.
         lives: False from its end on; then nothing may be done in its name.
         calls: its ended inner calls.
         account: what its inner calls use of the budgets of a program; made when one asks for it.
@@ -39,7 +38,6 @@ class Parent:
     """
 
     id: str
-    deadline: float = math.inf
     lives: bool = True
     calls: list[CallSummary] = field(default_factory=list)
     account: Account | None = None
@@ -51,10 +49,7 @@ class Parent:
 
     def ends_at(self) -> float:
         """Its deadline as things stand; no inner call outlives it."""
-        ends_at = self.deadline
-        for clock in self.clocks:
-            ends_at = min(ends_at, clock.at)
-        return ends_at
+        return min((clock.at for clock in self.clocks), default=math.inf)
 
 
 @dataclass(frozen=True, slots=True)
