@@ -21,7 +21,7 @@ from litany_engine.door.events import CallReport
 from litany_engine.mcp.errors import ServerError, StartStoppedError
 from litany_engine.rules.rules import RulesError
 from litany_engine.tools.registry import ToolsetError
-from litany_engine.tools.unknown_grants import unknown_grants
+from litany_engine.tools.unknown_names import unknown_names
 from litany_engine.workspaces.workspace import open_workspace_at
 from litany_runtime.outcome import Outcome
 from mcp_kit import call, good, raw, tool, within
@@ -177,7 +177,7 @@ def test_the_commands_know_a_servers_tools(tmp_path: Path) -> None:
 
 def test_a_grant_of_a_servers_tool_is_no_slip(tmp_path: Path) -> None:
     workspace = good(tmp_path, rest='[roles.default]\ngrant = ["s_add", "z_add"]')
-    assert [each.split("'")[1] for each in unknown_grants(workspace.config, {"bash"})] == ["z_add"]
+    assert [each.split("'")[1] for each in unknown_names(workspace.config, {"bash"})] == ["z_add"]
 
 
 def test_a_server_dies_with_its_host(tmp_path: Path) -> None:

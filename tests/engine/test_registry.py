@@ -26,7 +26,7 @@ from litany_engine.tools.definitions import DefinitionError, Provenance, Traits
 from litany_engine.tools.registry import Registry, State, ToolsetError
 from litany_engine.tools.search_tools import search_tools
 from litany_engine.tools.toolset import Toolset, toolset
-from litany_engine.tools.unknown_grants import unknown_grants
+from litany_engine.tools.unknown_names import unknown_names
 from litany_engine.workspaces.workspace import Workspace
 from litany_runtime.outcome import Outcome
 from litany_stubs.words import ToolDeclaration
@@ -605,7 +605,7 @@ def test_a_search_loads_only_what_the_agents_role_is_granted(tmp_path: Path) -> 
 
 def test_a_slip_in_the_name_of_a_suspended_tool_is_told() -> None:
     config = parse_config('[tools]\nsuspended = ["bsh"]\ndeferred = ["other"]\n', Path("/w/litany.toml"))
-    assert list(unknown_grants(config, {"bash", "other"})) == [
+    assert list(unknown_names(config, {"bash", "other"})) == [
         "litany.toml: [tools] suspends 'bsh', which no tool here is called (did you mean 'bash'?)"
     ]
 
@@ -615,10 +615,10 @@ def test_a_slip_in_the_name_that_a_rule_is_about_is_told() -> None:
         f'[[rules]]\naction = "deny"\ntool = "{each}"\n' for each in ("bsh", "ba*", "x*", "s_a", "bash")
     )
     without = parse_config(rules + '[[rules]]\naction = "ask"\n', Path("/w/litany.toml"))
-    assert list(unknown_grants(without, {"bash"})) == [
+    assert list(unknown_names(without, {"bash"})) == [
         "/w/litany.toml:1: a rule is about 'bsh', which no tool here is called (did you mean 'bash'?)",
         "/w/litany.toml:7: a rule is about 'x*', which no tool here is called",
         "/w/litany.toml:10: a rule is about 's_a', which no tool here is called",
     ]
     served = parse_config(f'{rules}[mcp.s]\ncommand = ["server"]\n', Path("/w/litany.toml"))
-    assert [each.split("'")[1] for each in unknown_grants(served, {"bash"})] == ["bsh"]
+    assert [each.split("'")[1] for each in unknown_names(served, {"bash"})] == ["bsh"]

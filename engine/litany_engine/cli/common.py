@@ -226,20 +226,21 @@ async def stop_on_signals(
             signal.signal(each, handler)
 
 
-def warn_of_grants(workspace: Workspace, tools: Iterable[Tool] = ()) -> None:
+def warn_of_unknown_names(workspace: Workspace, tools: Iterable[Tool] = ()) -> None:
     """Say on stderr which names in grants, in rules and under [tools] no tool has."""
     config = workspace.config
     if not (config.roles or config.rules.rules or config.suspended or config.deferred):
         return  # no name to look at: a start needs no list of tools for that
 
     from litany_engine.tools.python_act import PYTHON
-    from litany_engine.tools.unknown_grants import unknown_grants
+    from litany_engine.tools.registry import SEARCH_TOOLS
+    from litany_engine.tools.unknown_names import unknown_names
     from litany_engine.tools.workspace_tools import workspace_tools
 
     known = {PYTHON, *(tool.declaration.name for tool in [*workspace_tools(workspace), *tools])}
     if config.deferred:
-        known.add("search_tools")
-    for warning in unknown_grants(config, known):
+        known.add(SEARCH_TOOLS)
+    for warning in unknown_names(config, known):
         say(warning)
 
 

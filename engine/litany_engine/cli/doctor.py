@@ -6,7 +6,7 @@ import json
 import sys
 from typing import TYPE_CHECKING
 
-from litany_engine.cli.common import FAULTED, add_json, add_workspace, given_workspace, warn_of_grants
+from litany_engine.cli.common import FAULTED, add_json, add_workspace, given_workspace, warn_of_unknown_names
 
 if TYPE_CHECKING:
     import argparse
@@ -37,7 +37,7 @@ def main(args: argparse.Namespace) -> int:
     workspace = given_workspace(args)
     config = Config() if workspace is None else workspace.config
     if workspace is not None:
-        warn_of_grants(workspace)
+        warn_of_unknown_names(workspace)
     report = probe(None if workspace is None else workspace.worktrees)
     missing = report.missing(Isolation(config.isolation))
     if args.json:

@@ -23,7 +23,7 @@ from litany_engine.cli.common import (
     stop_on_signals,
     the_agent,
     the_workspace,
-    warn_of_grants,
+    warn_of_unknown_names,
 )
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def main(args: argparse.Namespace) -> int:
     workspace, tools = the_workspace(args), given_tools(args)
     workspace.agent(the_agent(args))  # a mistake is told here, and not to the client's first call
     if workspace.config.roles:
-        warn_of_grants(workspace, tools)
+        warn_of_unknown_names(workspace, tools)
     if sys.stdin is None or sys.stdin.isatty():
         say("this speaks MCP on stdin and stdout, and is started by an MCP client (see --help)")
     return _serve(workspace, tools, args)

@@ -28,7 +28,7 @@ from litany_engine.cli.common import (
     refuse_inside_a_call,
     say,
     stop_on_signals,
-    warn_of_grants,
+    warn_of_unknown_names,
 )
 from litany_engine.configuration.units import parse_deadline, parse_size, show_duration
 from litany_engine.counted import counted
@@ -86,7 +86,7 @@ def main(args: argparse.Namespace) -> int:
     if workspace is None:
         workspace = _make_workspace(args)
     else:
-        warn_of_grants(workspace, tools)
+        warn_of_unknown_names(workspace, tools)
     return _run(workspace, program, tools, limits, args)
 
 

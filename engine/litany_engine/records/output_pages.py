@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 PAGE_BYTES = 4096
 """Size of a page: the head and the tail that a shortened stream shows by default, so no page is shortened."""
 
-STREAMS = ("stdout", "stderr")
 GRAMMAR = "steps/<agent>/<NNN>/tools/<call-id>/output.json#<stdout|stderr>@<byte offset>"
 
 _ADDRESS = re.compile(

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from litany_engine.configuration.config import Config
 
 
-def unknown_grants(config: Config, known: Collection[str]) -> Iterator[str]:
+def unknown_names(config: Config, known: Collection[str]) -> Iterator[str]:
     """Say of each name in a grant, a rule, or a list of deferred or suspended tools, that no tool has it.
 
     Not an error: a host may bring the tool along, and `litany run --tools` does.
