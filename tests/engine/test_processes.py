@@ -20,7 +20,7 @@ import trio
 from hypothesis import given
 from hypothesis import strategies as st
 
-from litany_engine.tools import keeper, processes
+from litany_engine.tools import keeper, marked_trees, processes
 from litany_engine.tools import spawner as spawning
 from litany_engine.tools.processes import ProcessEnd, ProcessError, run_process
 from tool_kit import processes_with, unique_sleep, wait_until
@@ -125,12 +125,12 @@ def test_output_is_relayed_as_it_comes() -> None:
 def test_the_environment_is_the_given_one_and_a_token() -> None:
     end = run("env", env={"PATH": ENV["PATH"], "ONLY": "this"})
     names = {line.split("=")[0] for line in end.stdout.decode().splitlines()}
-    assert names == {"PATH", "ONLY", processes.TREE_VARIABLE}
+    assert names == {"PATH", "ONLY", marked_trees.TREE_VARIABLE}
 
 
 def test_a_nested_run_is_marked_with_the_outer_token_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(processes.TREE_VARIABLE, "outer")
-    end = sh(f"printf %s ${processes.TREE_VARIABLE}")
+    monkeypatch.setenv(marked_trees.TREE_VARIABLE, "outer")
+    end = sh(f"printf %s ${marked_trees.TREE_VARIABLE}")
     assert end.stdout.startswith(b"outer:")
 
 
@@ -545,7 +545,7 @@ def test_what_a_marked_process_starts_while_it_is_looked_for_is_found_too(
     every_process = psutil.process_iter
 
     def sleeping() -> subprocess.Popen[bytes]:
-        return subprocess.Popen(["sleep", token], env={processes.TREE_VARIABLE: f"outer:{token}", **ENV})
+        return subprocess.Popen(["sleep", token], env={marked_trees.TREE_VARIABLE: f"outer:{token}", **ENV})
 
     def with_one_more_at_the_end() -> Iterator[psutil.Process]:
         yield from every_process()
@@ -555,7 +555,7 @@ def test_what_a_marked_process_starts_while_it_is_looked_for_is_found_too(
     monkeypatch.setattr(psutil, "process_iter", with_one_more_at_the_end)
     with sleeping():
         try:
-            assert processes.end_marked(token) == 2
+            assert marked_trees.end_marked(token) == 2
         finally:
             for each in late:
                 each.kill()

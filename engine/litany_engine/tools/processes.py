@@ -21,6 +21,7 @@ import trio
 
 from litany_engine.door.answers import MAX_OUTPUT_BYTES
 from litany_engine.tools import keeper
+from litany_engine.tools.marked_trees import TREE_VARIABLE, end_marked
 from litany_engine.tools.process_pipes import Pipes, collect, drain, send_all
 from litany_engine.tools.spawner import ask_for_keeper, give_up
 from litany_runtime.limits import KIB
@@ -39,10 +40,6 @@ ANSWER_BOUND_S = 2.0
 """How long a keeper may be silent after its own bounds have passed before it is taken for lost."""
 START_BOUND_S = 30.0
 """How long a keeper may take to be there: far above what a busy machine needs to fork a small process."""
-MARKED_LOOKS = 50
-"""Looks over the process table for what is left of a lost tree: one finds it, unless it forks meanwhile."""
-TREE_VARIABLE = "LITANY_PROCESS_TREE"
-"""In each tool's environment: one token for each tree it is in, outermost first, joined by colons."""
 _REMEDIES = {
     errno.EACCES: " (is it executable? `chmod +x` makes it so)",
     errno.ENOEXEC: " (a script begins with the line `#!/path/to/interpreter`)",
@@ -139,7 +136,7 @@ async def run_process(
         if run.never_started:
             await trio.lowlevel.checkpoint_if_cancelled()
         if run.lost:
-            with trio.CancelScope(shield=True):  # bounded by `MARKED_LOOKS`
+            with trio.CancelScope(shield=True):  # bounded by how often it looks
                 await trio.to_thread.run_sync(end_marked, token)
         return run.end()
 
@@ -336,25 +333,3 @@ def _taker(kept: Kept, stream: str, output: Callable[[str, bytes], None] | None)
         output(stream, data)
 
     return take
-
-
-def end_marked(token: str) -> int:
-    """SIGKILL every process whose environment says that it belongs to a tree; how many there were.
-
-    The last resort, for a tree whose keeper was itself killed: what cleared its environment is not found here
-    (the spawner finds it).
-    """
-    import psutil  # noqa: PLC0415 - rarely needed, slow to import
-
-    found: set[psutil.Process] = set()
-    for _ in range(MARKED_LOOKS):
-        marked = set()
-        for process in psutil.process_iter():
-            with suppress(psutil.Error):
-                if token in process.environ().get(TREE_VARIABLE, "").split(":"):
-                    process.kill()
-                    marked.add(process)
-        found |= marked
-        if not marked:  # else one of them may have started another behind our back
-            break
-    return len(found)
