@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from litany_runtime import confine, policy, tracebacks, wire
 from litany_runtime.channel import Channel, Interrupts
+from litany_runtime.outcome import EXIT_CODES, Outcome
 from litany_stubs import client
 from litany_stubs.module import load_stubs
 
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from litany_runtime.policy import Prepared
 
 WIRE_FD = 3
-FAULT = 125
+FAULT = EXIT_CODES[Outcome.FAULTED]
 """Exit code of a child whose harness failed; the message is on its stderr."""
 
 _RESERVE_BYTES = 4 * 1024 * 1024
@@ -172,7 +173,7 @@ class _Program:
             code = self._compile(nature)
         except policy.PolicyError as error:
             self._say(wire.Refused(str(error)))
-            return 126
+            return EXIT_CODES[Outcome.REFUSED]
         tracebacks.begin(self._run.filename, self._run.source)
         exit_code = self._execute(nature, code, namespace)
         self._reserve = None  # however it ended: what it holds on to may be all that there is
