@@ -88,7 +88,10 @@ def test_the_output_kept_is_as_much_as_the_workspace_says(
 
 @pytest.mark.parametrize(("grace", "printed"), [("50ms", b"begun\n"), ("60s", b"begun\ncleaned up\n")])
 def test_the_grace_is_as_long_as_the_workspace_says(tmp_path: Path, grace: str, printed: bytes) -> None:
-    program = "import time\nprint('begun', flush=True)\ntry:\n    time.sleep(60)\nfinally:\n    time.sleep(2.5)\n    print('cleaned up')"
+    program = (  # begun where it cleans up: the stop comes as soon as it has said so
+        "import time\ntry:\n    print('begun', flush=True)\n    time.sleep(60)\n"
+        "finally:\n    time.sleep(2.5)\n    print('cleaned up')"
+    )
     root = init_workspace(tmp_path / "ws", agent="a").root
     (root / "litany.toml").write_text(f'[limits]\ngrace = "{grace}"\n')
     begun = threading.Event()
