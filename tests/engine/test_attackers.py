@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from door_kit import Place, inside, make_place, record_of
 from litany_engine import init_workspace, open_workspace, tool
 from litany_engine.door.calls import CallEnd, Capture, Context, Tool, ToolCall
-from litany_engine.door.door import MAX_RECORDED_REFUSALS, ControlFault, Door
+from litany_engine.door.door import MAX_RECORDED_REFUSALS, Door
+from litany_engine.door.gates import ControlFault
 from litany_engine.records.records import RecordError
 from litany_engine.tools.toolset import toolset
 from litany_engine.workspaces.workspace import Workspace

@@ -20,8 +20,8 @@ from litany_engine.configuration.config import ControlConfig
 from litany_engine.door.callers import Caller
 from litany_engine.door.calls import CallEnd, ToolCall
 from litany_engine.door.control import MAX_VERDICT_BYTES, consult, consultant, read_verdict
-from litany_engine.door.door import ControlFault, Door
-from litany_engine.door.gates import Hold
+from litany_engine.door.door import Door
+from litany_engine.door.gates import ControlFault, Hold
 from litany_runtime.outcome import Outcome
 from litany_stubs.words import Refusal
 

@@ -15,9 +15,9 @@ import trio.testing
 from door_kit import Place, inside, make_place, record_of
 from litany_engine.door.callers import Caller
 from litany_engine.door.calls import CallEnd
-from litany_engine.door.door import ControlFault, Door
+from litany_engine.door.door import Door
 from litany_engine.door.execution import Deadlines
-from litany_engine.door.gates import Hold
+from litany_engine.door.gates import ControlFault, Hold
 from litany_engine.door.selection import StopError
 from litany_runtime.outcome import Outcome
 from litany_stubs.words import Refusal

@@ -71,8 +71,7 @@ def main(args: argparse.Namespace) -> int:
     need_sdk("litany mcp")
     workspace, tools = the_workspace(args), given_tools(args)
     workspace.agent(the_agent(args))  # a mistake is told here, and not to the client's first call
-    if workspace.config.roles:
-        warn_of_unknown_names(workspace, tools)
+    warn_of_unknown_names(workspace, tools)
     if sys.stdin is None or sys.stdin.isatty():
         say("this speaks MCP on stdin and stdout, and is started by an MCP client (see --help)")
     return _serve(workspace, tools, args)

@@ -25,8 +25,7 @@ from typing import TYPE_CHECKING, Any
 import trio
 
 from litany_engine.configuration.units import show_duration
-from litany_engine.door.door import ControlFault
-from litany_engine.door.gates import Hold, Verdict
+from litany_engine.door.gates import ControlFault, Hold, Verdict
 from litany_engine.tools.environment import AGENT_VARIABLE, CALL_VARIABLE, WORKSPACE_VARIABLE
 from litany_engine.tools.processes import ProcessEnd, ProcessError, run_process
 from litany_runtime.limits import KIB

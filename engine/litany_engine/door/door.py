@@ -35,7 +35,7 @@ from litany_engine.door.arguments import detach
 from litany_engine.door.calls import CallEnd, CallSummary, Capture, ToolCall
 from litany_engine.door.events import CallStarted, Event, Watchers
 from litany_engine.door.execution import Deadlines, Executions
-from litany_engine.door.gates import Admission, Hold, Verdict, ended_refusal, id_form_fault
+from litany_engine.door.gates import Admission, ControlFault, Hold, Verdict, ended_refusal, id_form_fault
 from litany_engine.door.in_flight import Running, call_end, cut_short, faulted, told
 from litany_engine.door.judging import Judging
 from litany_engine.door.selection import selected
@@ -58,10 +58,6 @@ if TYPE_CHECKING:
 MAX_RECORDED_REFUSALS = 1000
 """Refused inner calls of one call that are looked at and recorded. A program that is refused a thousand times
 is not going to mend its ways, and a record of each further try would fill the disk."""
-
-
-class ControlFault(RuntimeError):  # noqa: N818
-    """The operator's control gave no verdict: nothing runs, the call is faulted. Silence is not consent."""
 
 
 class Door:

@@ -49,6 +49,10 @@ class Hold:
     gate: str = ""
 
 
+class ControlFault(RuntimeError):  # noqa: N818
+    """The operator's control gave no verdict: nothing runs, the call is faulted. Silence is not consent."""
+
+
 @dataclass(slots=True)
 class Admission:
     """What the gates look at.
