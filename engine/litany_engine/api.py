@@ -416,13 +416,17 @@ async def open_workspace(
     refuse_dead_holds(workspace.root)
     opened = OpenWorkspace(workspace, tools, limits, screens, router)
     raised: BaseException | None = None
-    async with trio.open_nursery() as services:
-        opened._services = services  # noqa: SLF001  one idea, a class and the function that makes it
-        try:
-            await services.start(serve_stops, workspace.root, partial(opened.stop, reason=STOPPED_BY_COMMAND))
-            yield opened
-        except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001  raised below, out of the wrapping nursery
-            raised = error
-        services.cancel_scope.cancel()
+    try:
+        async with trio.open_nursery() as services:
+            opened._services = services  # noqa: SLF001  one idea, a class and the function that makes it
+            try:
+                stop = partial(opened.stop, reason=STOPPED_BY_COMMAND)
+                await services.start(serve_stops, workspace.root, stop)
+                yield opened
+            except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001  raised below, as it was
+                raised = error
+            services.cancel_scope.cancel()
+    except* KeyboardInterrupt:  # one more, while this was closing
+        raised = raised or KeyboardInterrupt()
     if raised is not None:
         raise raised

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 import trio
 import trio.testing
 
+from litany_engine import api, init_workspace, open_workspace
 from litany_engine.interrupts import uninterrupted
 
 
@@ -195,3 +198,30 @@ def test_another_thread_than_the_main_one_has_no_interrupts_to_keep() -> None:
         return await trio.to_thread.run_sync(trio.run, uninterrupted, work)
 
     assert trio.run(main) == 7
+
+
+@pytest.mark.parametrize("already", [None, ValueError("the host's own"), KeyboardInterrupt("the first")])
+def test_an_interrupt_while_a_workspace_closes_comes_out_as_one_and_after_what_came_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, already: BaseException | None
+) -> None:
+    async def interrupted_as_it_ends(
+        root: Path, stop: Any, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED
+    ) -> None:
+        task_status.started()
+        try:
+            await trio.sleep_forever()
+        finally:
+            raise KeyboardInterrupt("one more")
+
+    monkeypatch.setattr(api, "serve_stops", interrupted_as_it_ends)
+    workspace = init_workspace(tmp_path / "w", agent="a")
+
+    async def main() -> None:
+        async with open_workspace(workspace):
+            if already is not None:
+                raise already
+
+    with pytest.raises(type(already or KeyboardInterrupt())) as caught:
+        trio.run(main)
+    if already is not None:
+        assert caught.value is already
