@@ -13,16 +13,32 @@ from hypothesis import strategies as st
 
 from door_kit import make_place
 from litany_engine import Capture, tool
-from litany_engine.door.answers import MAX_DATA_BYTES, MAX_FAULT_CHARS, MAX_OUTPUT_BYTES
+from litany_engine.door import answers
+from litany_engine.door.answers import MAX_FAULT_CHARS
 from litany_engine.door.calls import CallEnd, Context, Tool, ToolCall
 from litany_engine.door.door import Door
 from litany_engine.door.screens import Rewrite
+from litany_engine.tools import processes
 from litany_engine.tools.toolset import toolset
+from litany_runtime.limits import Limits
 from litany_runtime.outcome import Outcome
 from litany_runtime.output import MARKER_BYTES, Kept
 from litany_stubs.words import ToolDeclaration
 
+MAX_OUTPUT_BYTES = MAX_DATA_BYTES = 100_000
 MUCH = MAX_OUTPUT_BYTES + 1000
+
+
+@pytest.fixture(autouse=True)
+def small_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(answers, "MAX_OUTPUT_BYTES", MAX_OUTPUT_BYTES)
+    monkeypatch.setattr(answers, "MAX_DATA_BYTES", MAX_DATA_BYTES)
+
+
+def test_no_answer_is_cut_that_could_reach_a_program_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
+    assert min(answers.MAX_OUTPUT_BYTES, answers.MAX_DATA_BYTES) > Limits().value_bytes
+    assert Limits().value_bytes > processes.MAX_OUTPUT_BYTES + MARKER_BYTES
 
 
 def answers_of(tmp_path: Path, answer: Any, **of_the_door: Any) -> CallEnd:
@@ -155,7 +171,7 @@ def test_a_tool_that_says_itself_that_it_was_ended_is_held_to_no_promise(
 
 
 def test_a_wrong_value_is_shown_no_longer_than_a_person_reads(tmp_path: Path) -> None:
-    end = answers_of(tmp_path, promising({"type": "integer"}, Capture(data="long" * 100_000)))
+    end = answers_of(tmp_path, promising({"type": "integer"}, Capture(data="long" * 10_000)))
 
     assert end.outcome is Outcome.FAULTED
     assert "not what its output schema promises: $: " in end.reason

@@ -29,10 +29,11 @@ if TYPE_CHECKING:
     from litany_stubs.words import JSON
 
 
-MAX_OUTPUT_BYTES = 10 * MIB
-"""Bytes kept of each stream: far above what a person or model reads, far below what hurts."""
+MAX_OUTPUT_BYTES = 64 * MIB
+"""Bytes kept of each stream: above what the wire lets through to a program, which gets a result whole or is
+told that it cannot; below what hurts the host. A process has a limit of its own (`tools/processes.py`)."""
 
-MAX_DATA_BYTES = 10 * MIB
+MAX_DATA_BYTES = 64 * MIB
 """Encoded size of structured data; it cannot be cut, so more of it is a fault."""
 
 

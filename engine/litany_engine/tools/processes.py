@@ -19,12 +19,11 @@ from typing import TYPE_CHECKING
 
 import trio
 
-from litany_engine.door.answers import MAX_OUTPUT_BYTES
 from litany_engine.tools import keeper
 from litany_engine.tools.marked_trees import TREE_VARIABLE, end_marked
 from litany_engine.tools.process_pipes import Pipes, collect, drain, send_all
 from litany_engine.tools.spawner import ask_for_keeper, give_up
-from litany_runtime.limits import KIB
+from litany_runtime.limits import KIB, MIB
 from litany_runtime.outcome import Usage
 from litany_runtime.output import Kept
 
@@ -34,6 +33,8 @@ if TYPE_CHECKING:
 
     from litany_engine.tools.spawner import Spawner
 
+MAX_OUTPUT_BYTES = 10 * MIB
+"""Bytes kept of each stream by default: far above what a person or model reads; a program gets them all."""
 GRACE_S = 2.0
 """Seconds between SIGTERM and SIGKILL: enough to flush and unlock, short enough to wait for."""
 ANSWER_BOUND_S = 2.0
