@@ -20,7 +20,7 @@ import logging
 import math
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -185,22 +185,24 @@ def _place(function: Callable[..., Any]) -> str:
 
 def _executor(function: Callable[..., Any], name: str, signature: Signature) -> Executor:
     is_async = inspect.iscoroutinefunction(function)
+    parameter = signature.context_parameter
+
+    def begin(arguments: dict[str, Any], context: Context) -> Awaitable[Any]:
+        if is_async and parameter is None:
+            return in_process.in_task(partial(function, **arguments))
+        own = tool_context(context)
+        if parameter is not None:
+            arguments[parameter] = own
+        work = partial(function, **arguments)
+        return in_process.in_task(work) if is_async else in_thread(work, own, heeds=parameter is not None)
 
     async def execute(call: ToolCall, context: Context) -> Capture:
         try:
             arguments = signature.arguments(call.input)
         except (msgspec.ValidationError, RecursionError) as error:
             return Capture.failed(f"{name}: {error}")
-        own = tool_context(context)
-        if signature.context_parameter is not None:
-            arguments[signature.context_parameter] = own
         try:
-            work = partial(function, **arguments)
-            returned = await (
-                in_process.in_task(work)
-                if is_async
-                else in_thread(work, own, heeds=signature.context_parameter is not None)
-            )
+            returned = await begin(arguments, context)
         except in_process.LeftBehindError:
             return in_process.LEFT_BEHIND
         except BaseException as error:  # whatever it raises is its own failure
@@ -210,9 +212,8 @@ def _executor(function: Callable[..., Any], name: str, signature: Signature) -> 
             return Capture.failed(f"{name}: {type(error).__name__}: {_message_of(error)}")
         capture = _capture(name, returned)
         if not is_async and capture.exit_code == 0 and trio.current_effective_deadline() == -math.inf:
-            return replace(
-                capture, exit_code=EXIT_CODES[Outcome.STOPPED]
-            )  # asked to end, it gave what it had
+            # It was asked to end, and gave what it had: that is no end of its own.
+            return replace(capture, exit_code=EXIT_CODES[Outcome.STOPPED])
         return capture
 
     return execute
