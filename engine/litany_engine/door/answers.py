@@ -36,6 +36,9 @@ told that it cannot; below what hurts the host. A process has a limit of its own
 MAX_DATA_BYTES = 64 * MIB
 """Encoded size of structured data; it cannot be cut, so more of it is a fault."""
 
+MAX_FAULT_CHARS = 500
+"""Characters of a fault that are told: a validator shows the wrong value, and values may be large."""
+
 
 _FIELDS: dict[str, type | UnionType] = {
     "stdout": bytes,
@@ -121,9 +124,9 @@ def _kinds(kind: type | UnionType) -> tuple[type, ...]:
 
 
 def _cut(stream: bytes) -> bytes:
-    kept = Kept(MAX_OUTPUT_BYTES)
-    kept.add(stream)
-    return kept.bytes()
+    bounded = Kept(MAX_OUTPUT_BYTES)
+    bounded.add(stream)
+    return bounded.bytes()
 
 
 def _size_fault(data: JSON) -> str:
@@ -147,10 +150,6 @@ def _shape_fault(prepared: Prepared, capture: Capture) -> str:
     except AnswerSchemaError as error:
         fault = f"the schema itself is none: {error}"
     return fault and f"is not what its output schema promises: {fault[:MAX_FAULT_CHARS]}"
-
-
-MAX_FAULT_CHARS = 500
-"""Characters of a fault that are told: a validator shows the wrong value, and values may be large."""
 
 
 def _refuse_to_fetch(uri: str) -> NoReturn:
