@@ -94,13 +94,6 @@ def test_a_change_of_several_states_is_made_whole_or_not_at_all() -> None:
     assert registry.state("a") is State.ACTIVE
 
 
-def test_suspending_all_leaves_the_deferred_as_they_are() -> None:
-    registry = Registry([tool("a"), tool("b")])
-    registry.set_state(State.DEFERRED, "b")
-    registry.suspend_all()
-    assert (registry.state("a"), registry.state("b")) == (State.SUSPENDED, State.DEFERRED)
-
-
 def test_a_removed_tool_is_gone_and_a_replaced_one_is_checked_anew(place: Place) -> None:
     registry = place.toolset.registry
     assert registry.unregister("fail")

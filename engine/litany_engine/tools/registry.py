@@ -134,10 +134,6 @@ class Registry:
             self._reasons[name] = reason
         self.version += 1
 
-    def suspend_all(self) -> None:
-        """Suspend every active tool; the others stay as they are."""
-        self.set_state(State.SUSPENDED, *(n for n, s in self._states.items() if s is State.ACTIVE))
-
     def state(self, name: str) -> State | None:
         """A tool's state; None when there is no such tool."""
         return self._states.get(name)
