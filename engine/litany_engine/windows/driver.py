@@ -11,7 +11,6 @@ Everything that it knows is read from disk each time. Two drives in a row do the
 
 from __future__ import annotations
 
-import json
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -36,10 +35,10 @@ from litany_engine.windows.entries import (
 )
 from litany_engine.windows.inbox import deposit, deposits
 from litany_engine.windows.lock import executor_lock
+from litany_engine.windows.marks import Held, Marks
 from litany_engine.windows.settlement import died, record_of
 from litany_engine.windows.transcript import Transcript
-from litany_engine.windows.window import HELD, STOPPED, Answers, Asked, Bounds, Flag, Window
-from litany_engine.workspaces.git import GitError
+from litany_engine.windows.window import Answers, Asked, Bounds, Flag, Window, WindowEnd
 from litany_runtime.outcome import STOP_RAISED
 
 if TYPE_CHECKING:
@@ -81,18 +80,12 @@ class Advance:
     finished: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class _Held:
-    tool_use_id: str
-    reason: str
-
-
 @dataclass(slots=True)
 class _Found:
     """What a driver finds once the dead are settled."""
 
     standing: Standing
-    held: _Held | None
+    held: Held | None
     records: tuple[Path, ...]
     settled: tuple[ToolResult, ...]
 
@@ -139,7 +132,7 @@ class Driver:
                 )
             step = workspace.records.open_step(agent.id)
             await trio.to_thread.run_sync(transcript.append_reply, model, content, step.number)
-            self._set_mark(STOPPED, agent.id, None)
+            self._marks(agent).wake()
             calls = tool_uses(content)
             return await self._answer(agent, transcript, step, flag, Asked(calls, alone=len(calls) == 1))
 
@@ -167,7 +160,7 @@ class Driver:
                 asked = Asked(calls, alone, found.held.tool_use_id)
                 answers = await self._answer(agent, transcript, step, flag, asked)
                 done = replace(done, answers=answers)
-                if answers.end == HELD:
+                if answers.end is WindowEnd.HELD:
                     return replace(done, held=answers.reason)
             return await trio.to_thread.run_sync(self._deliver, agent, transcript, done)
 
@@ -219,7 +212,7 @@ class Driver:
                 self._flags.remove(flag)
                 try:
                     if flag.raised:
-                        self._set_mark(STOPPED, agent.id, "stopped")
+                        self._marks(agent).stop()
                 finally:
                     flag.ended.set()  # whatever fails, a stop that waits for this comes back
 
@@ -231,7 +224,7 @@ class Driver:
             self._door,
             self._caller(agent, step),
             transcript,
-            self._workspace.repository,
+            self._marks(agent),
             bounds=Bounds(config.output_head_bytes, config.output_tail_bytes),
             flag=flag,
         )
@@ -254,9 +247,10 @@ class Driver:
             raise TranscriptError(
                 f"the transcript of agent {agent.id} is broken: {now.fault}; no provider would take it"
             )
-        held = self._held(agent.id)
+        marks = self._marks(agent)
+        held = marks.held()
         if held is not None and held.tool_use_id not in {call.id for call in now.unanswered}:
-            self._set_mark(HELD, agent.id, None)  # it was answered, or never asked: nothing waits for it
+            marks.lift()  # it was answered, or never asked: nothing waits for it
             held = None
         settled: list[ToolResult] = []
         if held is None and now.unanswered:
@@ -291,11 +285,11 @@ class Driver:
                 delivered += 1
             each.path.unlink()
             spoken_to = spoken_to or not in_tree(each.sender, agent.id)
+        marks = self._marks(agent)
         if spoken_to:
-            self._set_mark(STOPPED, agent.id, None)
-        stopped = self._workspace.repository.read_mark(STOPPED, agent.id) is not None
+            marks.wake()
         now = standing(transcript.entries())
-        due = now.model_is_due and not stopped
+        due = now.model_is_due and not marks.stopped()
         return replace(done, delivered=delivered, due=due, finished=now.finished)
 
     def _mark_stopped(self, selector: str | None, agents: list[str]) -> None:
@@ -310,7 +304,7 @@ class Driver:
         else:
             return
         for each in meant:
-            self._set_mark(STOPPED, each, "stopped")
+            Marks(repository, each).stop()
 
     def _transcript(self, agent: Agent) -> Transcript:
         workspace = self._workspace
@@ -318,19 +312,5 @@ class Driver:
             workspace.repository, agent.id, workspace.worktree(agent.id), workspace.config.durability
         )
 
-    def _held(self, agent: str) -> _Held | None:
-        text = self._workspace.repository.read_mark(HELD, agent)
-        if text is None:
-            return None
-        try:
-            mark = json.loads(text)
-            return _Held(str(mark["tool_use_id"]), str(mark.get("reason", "")))
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise GitError(f"the mark refs/litany/{HELD}/{agent} is damaged: {error}; delete it") from error
-
-    def _set_mark(self, kind: str, agent: str, value: str | None) -> None:
-        repository = self._workspace.repository
-        if value is not None:
-            repository.write_mark(kind, agent, value)
-        elif repository.read_mark(kind, agent) is not None:
-            repository.drop_mark(kind, agent)
+    def _marks(self, agent: Agent) -> Marks:
+        return Marks(self._workspace.repository, agent.id)

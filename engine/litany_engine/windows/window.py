@@ -18,7 +18,6 @@ Cancelling the task of a window is a stop: it returns within the cascade's time,
 
 from __future__ import annotations
 
-import json
 import logging
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -40,14 +39,10 @@ if TYPE_CHECKING:
     from litany_engine.door.door import Door
     from litany_engine.door.gates import Verdict
     from litany_engine.windows.entries import ToolResult, ToolUse
+    from litany_engine.windows.marks import Marks
     from litany_engine.windows.transcript import Transcript
-    from litany_engine.workspaces.git import Repository
 
 _log = logging.getLogger("litany.window")
-
-HELD = "held"
-STOPPED = "stopped"
-"""The kinds of marks: `refs/litany/<kind>/<agent>`."""
 
 
 class WindowEnd(StrEnum):
@@ -130,7 +125,7 @@ class Window:
         door: Door,
         caller: Caller,
         transcript: Transcript,
-        repository: Repository,
+        marks: Marks,
         *,
         bounds: Bounds,
         flag: Flag,
@@ -140,7 +135,7 @@ class Window:
         self._door = door
         self._caller = caller
         self._transcript = transcript
-        self._repository = repository
+        self._marks = marks
         self._bounds = bounds
         self._held: str | None = None  # the id that the mark on disk names
         self._running: ToolUse | None = None
@@ -230,13 +225,12 @@ class Window:
             self._lift()
 
     def _park(self, call: ToolUse, reason: str) -> None:
-        mark = {"tool_use_id": call.id, "tool": call.name, "reason": reason}
-        self._repository.write_mark(HELD, self._agent, json.dumps(mark))
+        self._marks.hold(call, reason)
         self._held = call.id
 
     def _lift(self) -> None:
         if self._held is not None:
-            self._repository.drop_mark(HELD, self._agent)
+            self._marks.lift()
             self._held = None
 
     @asynccontextmanager
