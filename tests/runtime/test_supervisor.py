@@ -167,7 +167,7 @@ async def test_a_call_that_fails_on_its_way_shows_nothing_of_the_way(bench: Benc
     text = end.stderr.decode()
     assert re.fullmatch(
         r'Traceback \(most recent call last\):\n  File "program.py", line 7, in <module>\n'
-        r"    litany_tools.echo\(text=''\)\n(    \^+\n)?MemoryError(: .*)?\n",
+        r"    litany_tools.echo\(text=''\)\n(    [~^]+\n)?MemoryError(: .*)?\n",
         text,
     ), text
 
