@@ -5,7 +5,7 @@ with a name, a callable, a path or a format string it is given. Nothing is ever 
 happens to contain. What a listed name does wrong is mended in `stand_ins.py` (another object under the same
 name) or in `mends.py` (the library itself, before the first fork).
 
-A name with `@3.12` exists from that Python version on.
+A name with `@3.12`, or `@3.11.4`, exists from that Python version on.
 """
 
 from __future__ import annotations
@@ -165,7 +165,8 @@ MODULES: dict[str, str] = {
         BadZipFile LargeZipFile Path ZIP_BZIP2 ZIP_DEFLATED ZIP_LZMA ZIP_STORED ZipFile ZipInfo is_zipfile""",
     "tarfile": """
         CompressionError DEFAULT_FORMAT ExtractError GNU_FORMAT HeaderError PAX_FORMAT ReadError
-        StreamError TarError TarFile TarInfo USTAR_FORMAT data_filter is_tarfile open tar_filter""",
+        StreamError TarError TarFile TarInfo USTAR_FORMAT data_filter@3.11.4 is_tarfile open
+        tar_filter@3.11.4""",
     # -- files -------------------------------------------------------------------------------------
     "io": """
         BufferedIOBase BufferedRWPair BufferedRandom BufferedReader BufferedWriter BytesIO
@@ -347,8 +348,8 @@ NAME_HINTS = {
 program runs, wherever the text shows whose name it is."""
 
 
-def exists(entry: str, version: tuple[int, ...] = sys.version_info[:2]) -> bool:
-    """Whether an entry of the table (`name` or `name@3.12`) exists in this Python version."""
+def exists(entry: str, version: tuple[int, ...] = sys.version_info[:3]) -> bool:
+    """Whether an entry of the table (`name`, `name@3.12` or `name@3.11.4`) exists in this Python version."""
     _, _, since = entry.partition("@")
     return not since or version >= tuple(int(part) for part in since.split("."))
 

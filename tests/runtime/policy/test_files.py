@@ -57,7 +57,7 @@ WRITES = {
     "sqlite3": "import sqlite3; sqlite3.connect({p!r} + 'db').execute('create table t(x)')",
     "sqlite3 vacuum": "import sqlite3; c = sqlite3.connect('a.db'); c.execute('create table t(x)'); c.commit(); c.execute('vacuum into ' + repr({p!r} + 'db'))",
     "zip extraction": "import zipfile\nwith zipfile.ZipFile('z', 'w') as z: z.writestr('x', 'changed')\nzipfile.ZipFile('z').extractall({p!r} + 'd')",
-    "tar extraction": "import tarfile, io\nwith tarfile.open('t', 'w') as t:\n    i = tarfile.TarInfo({p!r}); i.size = 3; t.addfile(i, io.BytesIO(b'bad'))\nt = tarfile.open('t'); t.extractall('/', filter=lambda m, p: m)",
+    "tar extraction": "import tarfile, io\nwith tarfile.open('t', 'w') as t:\n    i = tarfile.TarInfo({p!r}); i.size = 3; t.addfile(i, io.BytesIO(b'bad'))\nt = tarfile.open('t'); t.extractall('/', **(dict(filter=lambda m, p: m) if hasattr(tarfile, 'data_filter') else dict()))",
     "tempfile": "import tempfile, os; tempfile.NamedTemporaryFile(dir=os.path.dirname({p!r}), delete=False)",
     "archive": "import shutil, os; shutil.make_archive({p!r} + 'z', 'zip', '.')",
 }
