@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 from types import NoneType, UnionType
-from typing import TYPE_CHECKING, Any, NoReturn, get_args
+from typing import TYPE_CHECKING, get_args
 
 import msgspec
 
-from litany_engine.door.nullable import accept_null
+from litany_engine.door.schemas import compile_schema
 from litany_runtime.limits import MIB
 from litany_runtime.outcome import Outcome, Usage
 from litany_runtime.output import MARKER_BYTES, Kept
@@ -68,15 +68,11 @@ class AnswerCheck:
     """
 
     def __init__(self, schema: Mapping[str, JSON]) -> None:
-        import jsonschema_rs  # noqa: PLC0415 - most tools have no output schema
-
         self.schema = schema
         try:
-            self._validator: Any = jsonschema_rs.validator_for(
-                accept_null(dict(schema)), retriever=_refuse_to_fetch
-            )
-        except (ValueError, jsonschema_rs.ReferencingError) as error:
-            raise AnswerSchemaError(str(error).splitlines()[0]) from error
+            self._validator = compile_schema(schema)
+        except ValueError as error:
+            raise AnswerSchemaError(str(error)) from error
 
     def fault(self, value: JSON) -> str:
         """Where the value is not what the schema accepts, and why; or ""."""
@@ -150,7 +146,3 @@ def _shape_fault(prepared: Prepared, capture: Capture) -> str:
     except AnswerSchemaError as error:
         fault = f"the schema itself is none: {error}"
     return fault and f"is not what its output schema promises: {fault[:MAX_FAULT_CHARS]}"
-
-
-def _refuse_to_fetch(uri: str) -> NoReturn:
-    raise ValueError(f"a schema may not refer to another document ({uri}); put the definition under $defs")

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import json
 import math
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import jsonschema_rs
 import msgspec
 
-from litany_engine.door.nullable import accept_null
+from litany_engine.door.schemas import compile_schema
 from litany_engine.near import near
 from litany_runtime.limits import KIB, MIB
 from litany_stubs.values import to_json_value
@@ -53,12 +53,10 @@ class ArgumentCheck:
 
     def __init__(self, declaration: ToolDeclaration) -> None:
         self.declaration = declaration
-        schema = accept_null(dict(declaration.input_schema))
         try:
-            self._validator: Any = jsonschema_rs.validator_for(schema, retriever=_refuse_to_fetch)
-        except (ValueError, jsonschema_rs.ReferencingError) as error:
-            cause = str(error).split("\n", 1)[0]
-            raise SchemaError(f"tool {declaration.name!r}: input_schema: {cause}") from error
+            self._validator = compile_schema(declaration.input_schema)
+        except ValueError as error:
+            raise SchemaError(f"tool {declaration.name!r}: input_schema: {error}") from error
 
     def fault(self, arguments: JSON) -> str | None:
         """None when the arguments are accepted, else what is wrong and what the tool takes."""
@@ -208,7 +206,3 @@ def _kind(value: JSON) -> str:
 
 def _clip(text: str) -> str:
     return text if len(text) <= 2 * MAX_SHOWN else f"{text[:MAX_SHOWN]} … {text[-MAX_SHOWN:]}"
-
-
-def _refuse_to_fetch(uri: str) -> NoReturn:
-    raise ValueError(f"a schema may not refer to another document ({uri}); put the definition under $defs")
