@@ -12,6 +12,7 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from litany_engine.innermost import innermost
 from litany_runtime.outcome import EXIT_CODES, Outcome
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except OutputClosedError:
         return PIPE_CLOSED  # as a shell's own tools end, which say nothing either
     except Exception as error:  # noqa: BLE001  the last place where an error can become a line
-        return _complain(_innermost(error))
+        return _complain(innermost(error))
 
 
 def _command(name: str, arguments: list[str]) -> int:
@@ -110,13 +111,6 @@ def _overview(arguments: list[str]) -> int:
         return 0
     parser.print_help(sys.stderr)
     return 2
-
-
-def _innermost(error: BaseException) -> BaseException:
-    """The one exception in groups of one, which is how a nursery hands it on."""
-    while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
-        error = error.exceptions[0]
-    return error
 
 
 def _complain(error: BaseException) -> int:

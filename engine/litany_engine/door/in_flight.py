@@ -11,6 +11,7 @@ import trio
 
 from litany_engine.door.callers import Caller, Parent
 from litany_engine.door.calls import CallEnd, Capture, ToolCall
+from litany_engine.innermost import innermost
 from litany_runtime.deadline import Deadline
 from litany_runtime.outcome import DEADLINE_PASSED, EXIT_CODES, STOP_RAISED, Outcome
 
@@ -155,7 +156,6 @@ def faulted(reason: str) -> Capture:
 
 def told(error: BaseException) -> str:
     """An exception in words for whoever reads the record; no traceback, no path of this host."""
-    while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
-        error = error.exceptions[0]  # the group is the nursery's, not the cause
+    error = innermost(error)
     text = str(error).strip()
     return f"{type(error).__name__}: {text}" if text else type(error).__name__

@@ -20,6 +20,7 @@ from mcp.shared.exceptions import MCPError
 from mcp.shared.message import SessionMessage
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
+from litany_engine.innermost import innermost
 from litany_engine.mcp import offer, stdio
 from litany_engine.mcp.lines import Outgoing
 from litany_engine.mcp.progress import Progress, Reports, asking
@@ -162,8 +163,7 @@ class Serving:
 
 def _protocol_error(error: BaseException) -> MCPError:
     """What kept a request from being answered at all, in the words of the error itself."""
-    while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
-        error = error.exceptions[0]
+    error = innermost(error)
     if isinstance(error, MCPError):
         return error
     text = str(error) if type(error).__module__.startswith("litany_") else f"{type(error).__name__}: {error}"
