@@ -45,6 +45,12 @@ def test_an_entry_of_a_later_version_waits_for_it(version: str) -> None:
     assert exists("chain", parsed)
 
 
+@pytest.mark.parametrize(("version", "there"), [((3, 11, 2), False), ((3, 11, 4), True), ((3, 12, 0), True)])
+def test_an_entry_of_a_later_micro_version_waits_for_it(version: tuple[int, ...], there: bool) -> None:
+    assert exists("data_filter@3.11.4", version) is there
+    assert exists("batched@3.12", version) is (version >= (3, 12))
+
+
 def test_a_module_that_the_operator_added_is_there_as_it_is() -> None:
     assert [v.rule for v in check(b"import colorama")] == ["import"]
     assert check(b"import wave, wave.x\nfrom wave import anything", extra_modules=("wave",)) == []
