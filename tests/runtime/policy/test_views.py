@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import sys
 import types
 
 import pytest
@@ -49,6 +50,10 @@ def test_an_entry_of_a_later_version_waits_for_it(version: str) -> None:
 def test_an_entry_of_a_later_micro_version_waits_for_it(version: tuple[int, ...], there: bool) -> None:
     assert exists("data_filter@3.11.4", version) is there
     assert exists("batched@3.12", version) is (version >= (3, 12))
+
+
+def test_an_entry_of_just_the_running_version_is_there() -> None:
+    assert exists("name@" + ".".join(map(str, sys.version_info[:3])))
 
 
 def test_a_module_that_the_operator_added_is_there_as_it_is() -> None:
