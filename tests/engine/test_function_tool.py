@@ -212,6 +212,20 @@ def test_a_default_is_the_functions_own_object(tmp_path: Path) -> None:
     assert f.declaration.input_schema["required"] == []
 
 
+def test_through_the_door_a_default_stays_the_functions_own_object(tmp_path: Path) -> None:
+    default = [1]
+    seen = []
+
+    @tool
+    def f(value: list[int] = default) -> None:
+        seen.append(value)
+
+    place = make_place(tmp_path)
+    place.toolset = toolset([f])
+    trio.run(Door().invoke, "f", {}, place.caller())
+    assert seen[0] is default
+
+
 @pytest.mark.parametrize(
     ("returned", "stdout", "data"),
     [

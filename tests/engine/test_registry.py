@@ -21,6 +21,7 @@ from litany_engine.door.arguments import detach
 from litany_engine.door.calls import CallEnd, Capture, Context, Tool, ToolCall
 from litany_engine.door.door import Door
 from litany_engine.door.prepared import FrozenError, Prepared, fill, freeze, thaw
+from litany_engine.rules.rules import Action, Rule, Rules
 from litany_engine.tools.builtins import BUILTIN_TOOLS
 from litany_engine.tools.definitions import DefinitionError, Provenance, Traits
 from litany_engine.tools.registry import Registry, State, ToolsetError
@@ -406,17 +407,27 @@ def test_defaults_are_filled_in_where_nothing_was_given(given: Any, filled: Any)
     assert SCHEMA["properties"]["deep_default"]["default"] == {"a": [1]}  # type: ignore[index]
 
 
-def test_who_judges_sees_the_defaults_that_the_tool_gets(place: Place) -> None:
+def test_an_argument_left_out_is_sent_to_nobody_and_judged_as_its_default(place: Place) -> None:
     judged = []
 
     async def consult(call: ToolCall, caller: Any) -> None:
         judged.append(call.input)
 
-    place.toolset = toolset([tool("t", "", {"n": {"type": "integer", "default": 5}})])
+    properties = {"n": {"type": "integer", "default": 5}, "after": {"type": "string", "default": None}}
+    place.toolset = toolset([tool("t", "", properties)])
     end = invoke(place, "t", {}, consult=consult)
-    assert judged == [{"n": 5}]
-    assert end.stdout == b'{"n": 5}'
-    assert record_of(end.record, "input.json")["input"] == {}  # as asked
+    assert (judged, end.stdout) == ([{}], b"{}")
+    assert record_of(end.record, "input.json")["input"] == {}
+    rules = Rules((Rule(Action.DENY, arguments=(("n", "5"),)),))
+    assert invoke(place, "t", {}, rules=rules).refusal is not None
+    assert invoke(place, "t", {"n": 6}, rules=rules).refusal is None
+
+
+def test_traits_judge_an_argument_left_out_by_its_default(place: Place) -> None:
+    free = {"free": {"type": "boolean", "default": True}}
+    place.toolset = toolset([tool("t", "", free, escape_argument="free")])
+    assert invoke(place, "t", {}).refusal is not None
+    assert invoke(place, "t", {"free": False}).stdout == b'{"free": false}'
 
 
 def nested(levels: int) -> Any:

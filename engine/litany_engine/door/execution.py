@@ -111,9 +111,8 @@ class Executions:
             else:
                 schedule = self._schedule(caller.parent, caller.agent)
                 traits = tool.traits
-                turn = await schedule.enter(
-                    safe=traits.is_concurrency_safe(call.input), barrier=traits.barrier
-                )
+                judged = prepared.judged if callable(traits.concurrency_safe) else None
+                turn = await schedule.enter(safe=traits.is_concurrency_safe(judged), barrier=traits.barrier)
                 try:
                     capture = await self._attempts(asked, running, prepared, context)
                 finally:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from litany_engine.door.calls import ToolCall
-from litany_engine.door.prepared import Prepared, fill
+from litany_engine.door.prepared import Prepared
 from litany_engine.near import near
 from litany_engine.records.ids import call_id_fault, inner_index
 from litany_engine.rules.rules import Action, Subject
@@ -203,8 +203,7 @@ def judge_schema(asked: Admission) -> Verdict:
     if fault is not None:
         hint = tool.traits.hint
         return Refusal("schema", f"{fault} {hint}" if hint else fault)
-    filled = fill(call.input, tool.declaration.input_schema)
-    asked.prepared = Prepared(tool, toolset, ToolCall(call.id, call.name, filled))
+    asked.prepared = Prepared(tool, toolset, call)
     return None
 
 
@@ -212,13 +211,14 @@ def judge_rules(asked: Admission) -> Verdict:
     """The operator's rules: deny wins, ask holds."""
     prepared, caller = asked.prepared, asked.caller
     assert prepared is not None  # the schema gate has let it through
-    escapes = prepared.tool.traits.asks_to_escape(prepared.call.input)
+    traits = prepared.tool.traits
+    escapes = traits.escape_argument is not None and traits.asks_to_escape(prepared.judged)
     if not asked.rules and not escapes:
         return None
     action, ruling = Action.ALLOW, None
     if asked.rules:
         root = caller.workspace / "agents" / caller.agent
-        ruling = asked.rules.judge(Subject(prepared.tool, prepared.review.input, caller.cwd, root))
+        ruling = asked.rules.judge(Subject(prepared.tool, prepared.judged, caller.cwd, root))
         action = ruling.action
     name = asked.call.name
     if action is Action.DENY:
@@ -270,7 +270,7 @@ GATES = (
          "behind the grant: only of its own tools is a role told in which state they are"),
     Gate("schema", judge_schema,
          "an input that the tool's schema does not accept, or that is not JSON's",
-         "here the input is decoded, once, and its defaults filled in; what follows sees that value, frozen"),
+         "here the input is decoded, once; what follows sees that value, frozen"),
     Gate("rules", judge_rules,
          "what a deny rule may apply to; holds what an ask rule may apply to, or asks to be unconfined",
          "the operator's written word, before the question to the operator's program"),

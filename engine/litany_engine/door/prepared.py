@@ -1,8 +1,12 @@
 """A call, decoded once: what is reviewed is a frozen copy, what runs is a private one, and both say the same.
 
-Rules, the control and whoever watches see the frozen copy, with the schema's defaults filled in: what is
-approved is what runs. A preparation belongs to one version of one tool; when the tool is replaced while an
-operator thinks about the call, the call is not run by the new one.
+The control and the screens see the frozen copy: what is approved is what runs. An argument that was left out
+is in neither: whether and how a default applies is the tool's own business. Rules and traits judge an input
+in which the schema's defaults are filled in (`judged`), because that is what the tool says it will do without
+the argument; that input is sent nowhere.
+
+A preparation belongs to one version of one tool; when the tool is replaced while an operator thinks about the
+call, the call is not run by the new one.
 """
 
 from __future__ import annotations
@@ -66,20 +70,28 @@ class Prepared:
     Args:
         tool: the version of the tool that it was prepared for.
         toolset: where that was found.
-        call: the call as asked, with defaults filled; nobody outside of the door holds it.
+        call: the call as asked; nobody outside of the door holds it.
     """
 
-    __slots__ = ("_review", "call", "tool", "toolset")
+    __slots__ = ("_judged", "_review", "call", "tool", "toolset")
 
     def __init__(self, tool: Tool, toolset: Toolset, call: ToolCall) -> None:
         self.tool = tool
         self.toolset = toolset
         self.call = call
         self._review: ToolCall | None = None
+        self._judged: JSON = None
+
+    @property
+    def judged(self) -> JSON:
+        """The input that rules and traits go by: frozen, the schema's defaults where nothing was given."""
+        if self._judged is None:
+            self._judged = freeze(fill(self.call.input, self.tool.declaration.input_schema))
+        return self._judged
 
     @property
     def review(self) -> ToolCall:
-        """What is shown to whoever judges; made when somebody looks."""
+        """What is shown to the control and to screens; made when it is asked for."""
         if self._review is None:
             self._review = ToolCall(self.call.id, self.call.name, freeze(self.call.input))
         return self._review

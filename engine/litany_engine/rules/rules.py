@@ -99,7 +99,7 @@ class Subject:
 
     Args:
         tool: the tool that is called.
-        arguments: the checked input, defaults filled; not changed.
+        arguments: the checked input, with the schema's default where an argument was left out; not changed.
         cwd: the agent's working directory.
         root: the agent's worktree.
     """
