@@ -11,11 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from litany_engine.door.calls import CallEnd, ToolCall
-from litany_engine.records.recorded import HOST_DIED, HOST_DIED_BEFORE, RecordedCall
+from litany_engine.records.recorded import HOST_DIED, HOST_DIED_BEFORE, HOST_DIED_WHILE, RecordedCall
 from litany_engine.windows.entries import ToolUse
 from litany_engine.windows.settlement import (
     DIED_AFTER,
     DIED_UNKNOWN,
+    DIED_WHILE,
     NOT_RUN_DIED,
     STOPPED_WHILE_IT_RAN,
     answer,
@@ -58,6 +59,63 @@ def test_a_dead_host_s_call_is_an_error_that_says_what_is_known(
 ) -> None:
     result = died(CALL, record, 2048, 2048)
     assert (result.tool_use_id, result.is_error, result.text) == ("c", True, text)
+
+
+def made(index: int, end: CallEnd | None, asked: Any = None) -> RecordedCall:
+    call = ToolCall(f"c-{index}", "write", {"file": f"f{index}"} if asked is None else asked)
+    return RecordedCall(call, "c", NOW, end, Path(f"/w/steps/a/001/tools/c-{index}"))
+
+
+def how_far(inner: list[RecordedCall], **streams: bytes) -> list[str]:
+    end = ended(Outcome.FAULTED, reason=HOST_DIED_WHILE, **streams)
+    result = died(CALL, recorded(end), 8, 8, inner)
+    assert result.is_error
+    first, *lines = result.text.splitlines()
+    assert first == DIED_WHILE
+    return lines
+
+
+def test_a_dead_program_s_calls_are_told_by_how_they_ended() -> None:
+    told = how_far(
+        [
+            made(1, ended()),
+            made(2, ended(Outcome.FAILED, exit_code=3)),
+            made(3, ended(Outcome.REFUSED, refusal=Refusal("schema", "no"))),
+            made(4, ended(Outcome.FAULTED, reason=HOST_DIED)),
+            made(5, ended(Outcome.FAULTED, reason=HOST_DIED_BEFORE)),
+            made(6, ended(Outcome.FAULTED, reason=HOST_DIED_WHILE)),
+            made(7, None, {"text": "\x1b" + "x" * 500}),
+        ]
+    )
+    assert told[:5] == [
+        "Of the calls it made, 4 calls had ended:",
+        '  c-1 write {"file": "f1"}: completed',
+        '  c-2 write {"file": "f2"}: failed, exit code 3',
+        '  c-3 write {"file": "f3"}: refused by the schema gate',
+        '  c-5 write {"file": "f5"}: was not run',
+    ]
+    assert told[5:8] == [
+        "3 calls of its had no end, and how far each came is unknown:",
+        '  c-4 write {"file": "f4"}',
+        '  c-6 write {"file": "f6"}',
+    ]
+    assert len(told[8]) < 150
+    assert "\x1b" not in told[8]
+    assert told[9:] == ["It had printed nothing yet."]
+
+
+def test_of_many_calls_the_first_and_the_last_are_told() -> None:
+    told = how_far([made(index, ended()) for index in range(1, 10_001)])
+    assert told[0] == "Of the calls it made, 10000 calls had ended:"
+    assert told[10:12] == ['  c-10 write {"file": "f10"}: completed', "  … 9970 more …"]
+    assert told[31] == '  c-10000 write {"file": "f10000"}: completed'
+
+
+def test_what_a_dead_program_printed_is_bounded_like_an_answer() -> None:
+    told = how_far([], stdout=b"a" * 100, stderr=b"oh")
+    assert told[:3] == ["It had made no call.", "What it had printed:", "a" * 8]
+    assert told[3].startswith("[stdout: 100 bytes")
+    assert told[4:] == ["a" * 8, "--- stderr ---", "oh"]
 
 
 def test_a_call_that_a_stop_came_before_was_not_run() -> None:

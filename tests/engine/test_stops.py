@@ -23,10 +23,10 @@ from cli_kit import start
 from litany_engine import open_workspace, tool
 from litany_engine.door.calls import CallEnd, Capture, Context, Tool, ToolCall
 from litany_engine.programs import Programs
-from litany_engine.records.recorded import HOST_DIED
+from litany_engine.records.recorded import HOST_DIED, HOST_DIED_WHILE
 from litany_engine.tools import in_process
 from litany_engine.windows.inbox import deposit
-from litany_engine.windows.settlement import DIED_UNKNOWN, NOT_RUN_DIED, NOT_RUN_STOPPED
+from litany_engine.windows.settlement import DIED_WHILE, NOT_RUN_DIED, NOT_RUN_STOPPED
 from litany_engine.windows.window import Answers, WindowEnd
 from litany_engine.workspaces.workspace import Workspace
 from litany_runtime.outcome import Outcome
@@ -415,7 +415,10 @@ def test_a_signal_to_a_host_of_one_s_own_leaves_nothing_running_and_nothing_unsa
 ) -> None:
     """Python makes an exception of SIGINT, which unwinds; of the others a host dies at once unless it asks."""
     token = unique_sleep()
-    program = CALL_TOOLS + f"litany_tools.bash(command='setsid sleep {token} & sleep {token}')"
+    program = (
+        f"{CALL_TOOLS}litany_tools.say(text='well')\nlitany_tools.nothing()\n"
+        f"litany_tools.bash(command='setsid sleep {token} & sleep {token}')"
+    )
     with host_process(WINDOW_HOST, str(workspace.root), program) as process:
         trio.run(wait_until, lambda: command_lines(token).count(["sleep"]) == 2, 30)
         spaces = pid_namespaces(below(process.pid))
@@ -434,10 +437,22 @@ def test_a_signal_to_a_host_of_one_s_own_leaves_nothing_running_and_nothing_unsa
         assert first.startswith("Exit code: 143\non\n")
         assert second == NOT_RUN_STOPPED
     else:
-        assert (first, second) == (DIED_UNKNOWN, NOT_RUN_DIED)
-        for call in ("p", "p-1"):
+        assert second == NOT_RUN_DIED
+        assert first.splitlines() == [
+            DIED_WHILE,
+            "Of the calls it made, 2 calls had ended:",
+            '  p-1 say {"text": "well"}: completed',
+            "  p-2 nothing {}: refused by the grant gate",
+            "1 call of its had no end, and how far each came is unknown:",
+            f'  p-3 bash {{"command": "setsid sleep {token} & sleep {token}"}}',
+            "What it had printed:",
+            "on",
+        ]
+        for call, reason, printed in (("p", HOST_DIED_WHILE, "on\n"), ("p-3", HOST_DIED, "")):
             (record,) = (workspace.root / "steps").glob(f"*/*/tools/{call}/output.json")
-            assert json.loads(record.read_text())["reason"] == HOST_DIED
+            recorded = json.loads(record.read_text())
+            assert (recorded["reason"], recorded["stdout"]) == (reason, printed)
+            assert not list(record.parent.glob("so_far*"))
     assert answered_in(workspace) == ["p", "q"]
     assert_records_are_whole(workspace)
     assert_well_formed(workspace)

@@ -84,7 +84,8 @@ class Context:
         record: the folder of this call's record.
         invoke: makes an inner call of this one through the same door; dead once this call has ended.
         keep: `keep(name, content)` writes a file of the call's own into its record.
-        output: `output(stream, chunk)` relays output as it comes to whoever watches; None when nobody does.
+        output: `output(stream, chunk)` takes output as it comes, for whoever watches and for the record of a
+            call whose host dies; None when neither wants it.
         clock: the call's own deadline, which may move while the operator is waited for; None outside a door.
     """
 

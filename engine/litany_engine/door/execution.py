@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from litany_engine.door.in_flight import Running
     from litany_engine.door.prepared import Prepared
     from litany_engine.door.screens import Screen
+    from litany_engine.records.records import Record
     from litany_stubs.words import JSON
 
 FIRST_BACKOFF_S = 0.5
@@ -102,7 +103,7 @@ class Executions:
             record=running.record.path,
             invoke=invoke,
             keep=running.record.write_text,
-            output=output,
+            output=output if self._screens else _journaled(running.record, output),
             clock=running.clock,
         )
         try:
@@ -146,6 +147,8 @@ class Executions:
                 if isinstance(paid, Refusal):
                     break
                 running.reservations.append(paid)
+            if running.record is not None:
+                running.record.journal().clear()
             capture = await self._once(running, prepared, context)
         return capture
 
@@ -182,6 +185,19 @@ class Executions:
             asked = self._deadlines.default_s
         bounds = (running.caller.deadline_s, self._deadlines.maximum_s)
         return arrived + min(math.inf if asked is None else asked, *bounds)
+
+
+def _journaled(record: Record, output: Callable[[str, bytes], None] | None) -> Callable[[str, bytes], None]:
+    """Keep what a call prints as it comes, and relay it to whoever watches."""
+    journal = record.journal()
+    if output is None:
+        return journal.add
+
+    def take(stream: str, chunk: bytes) -> None:
+        journal.add(stream, chunk)
+        output(stream, chunk)
+
+    return take
 
 
 def _was_cut_short(capture: Capture) -> bool:

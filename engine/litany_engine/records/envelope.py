@@ -35,10 +35,12 @@ _STDERR_LINE = b"--- stderr ---\n"
 
 def envelope(exit_code: int, stdout: bytes, stderr: bytes) -> bytes:
     """Put the parts together; the bytes of the streams pass through untouched."""
-    text = _EXIT_LINE + str(exit_code).encode() + b"\n" + stdout
-    if stderr:
-        text += _own_line(text) + _STDERR_LINE + stderr
-    return text
+    return _EXIT_LINE + str(exit_code).encode() + b"\n" + _labelled(stdout, stderr)
+
+
+def _labelled(stdout: bytes, stderr: bytes) -> bytes:
+    """Both streams, the second under its label, on a line of its own."""
+    return stdout + _own_line(stdout) + _STDERR_LINE + stderr if stderr else stdout
 
 
 def exit_code_of(text: bytes) -> int | None:
@@ -71,12 +73,22 @@ def model_text(end: CallEnd, *, head_bytes: int = HEAD_BYTES, tail_bytes: int = 
     """
     if end.refusal is not None:
         return end.refusal.reason
-    streams = []
-    for name, content in (("stdout", end.stdout), ("stderr", end.stderr)):
-        address = None if end.record is None else address_in(end.record, name, head_bytes)
-        streams.append(bounded(content, name, head_bytes, tail_bytes, address))
-    stdout, stderr = streams
+    stdout, stderr = _bounded_streams(end, head_bytes, tail_bytes)
     return envelope(end.exit_code, stdout, with_reason(stderr, end)).decode("utf-8", "replace")
+
+
+def streams_text(end: CallEnd, *, head_bytes: int = HEAD_BYTES, tail_bytes: int = TAIL_BYTES) -> str:
+    """The streams of a call alone, bounded and labelled as in its envelope; "" when both are empty."""
+    stdout, stderr = _bounded_streams(end, head_bytes, tail_bytes)
+    return _labelled(stdout, stderr).decode("utf-8", "replace")
+
+
+def _bounded_streams(end: CallEnd, head_bytes: int, tail_bytes: int) -> tuple[bytes, bytes]:
+    def shown(name: str, content: bytes) -> bytes:
+        address = None if end.record is None else address_in(end.record, name, head_bytes)
+        return bounded(content, name, head_bytes, tail_bytes, address)
+
+    return shown("stdout", end.stdout), shown("stderr", end.stderr)
 
 
 def bounded(

@@ -7,9 +7,11 @@ so that offsets into a stream mean bytes of what the tool wrote.
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import secrets
+import stat
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -88,6 +90,18 @@ def put_once(folder: Path, name: str, content: bytes) -> bool:
     except OSError as error:
         raise RecordError(f"cannot write the record {folder / name}: {error.strerror}") from error
     return True
+
+
+def read_whole(path: Path) -> bytes:
+    """All of a regular file: a pipe would be waited for, and a device has no end.
+
+    Raises:
+        OSError: it cannot be read, or is something else.
+    """
+    with open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK)) as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise OSError(errno.EINVAL, "not a regular file")
+        return file.read()
 
 
 def flush(*paths: Path) -> None:

@@ -6,12 +6,9 @@ may have lost half a file. None of that raises; a missing end says it, or `Recor
 
 from __future__ import annotations
 
-import errno
 import json
 import math
-import os
 import re
-import stat
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TypeVar
@@ -19,7 +16,9 @@ from typing import TYPE_CHECKING, TypeVar
 import msgspec
 
 from litany_engine.door.calls import CallEnd, ToolCall
-from litany_engine.records.record_files import RecordError, encode, output_of, put_once
+from litany_engine.records.ids import inner_id
+from litany_engine.records.journal import printed_so_far, remove_journal
+from litany_engine.records.record_files import RecordError, encode, output_of, put_once, read_whole
 from litany_runtime.outcome import EXIT_CODES, Outcome, Usage
 from litany_stubs.reply_json import decode_stream
 from litany_stubs.words import JSON, Refusal
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 
 HOST_DIED = "the host died, whether it ran is unknown"
+HOST_DIED_WHILE = "the host died while it ran; what it did stands"
 HOST_DIED_BEFORE = "the host died before the call was written down: it did not run"
 
 
@@ -45,6 +45,8 @@ class RecordedCall:
         end: how it ended, or None: it is in flight, or its host died.
         path: the record's folder.
         damage: what of the record cannot be read and why, or "".
+        stdout: of a call without an end: what it has printed so far.
+        stderr: the same for the other stream.
     """
 
     call: ToolCall
@@ -53,6 +55,8 @@ class RecordedCall:
     end: CallEnd | None
     path: Path
     damage: str = ""
+    stdout: bytes = b""
+    stderr: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +135,7 @@ def load_call(folder: Path) -> RecordedCall:
             )
         except ValueError as error:
             more = f"output.json: {error}"
+    so_far = printed_so_far(folder) if output is None else {}
     return RecordedCall(
         call=call,
         parent=asked.parent if asked else None,
@@ -138,6 +143,7 @@ def load_call(folder: Path) -> RecordedCall:
         end=end,
         path=folder,
         damage="; ".join(filter(None, (damage, more))),
+        **so_far,
     )
 
 
@@ -152,6 +158,11 @@ def iter_calls(step: Path) -> Iterator[RecordedCall]:
     for folder in sorted(folders, key=lambda each: natural(each.name)):
         if folder.is_dir():
             yield load_call(folder)
+
+
+def inner_calls(record: Path) -> Iterator[RecordedCall]:
+    """The calls that a call made itself, in the order of their ids; read one at a time."""
+    return (each for each in iter_calls(record.parent.parent) if _parent(each) == record.name)
 
 
 def call_tree(calls: Iterable[RecordedCall]) -> list[CallNode]:
@@ -203,9 +214,23 @@ def complete_dead(folder: Path) -> bool:
         started_at=recorded.at or now,
         ended_at=now,
         duration_s=0.0,
-        reason=HOST_DIED if (folder / "input.json").exists() else HOST_DIED_BEFORE,
+        reason=_why_dead(recorded),
+        stdout=recorded.stdout,
+        stderr=recorded.stderr,
     )
-    return put_once(folder, "output.json", encode(output_of(end)))
+    written = put_once(folder, "output.json", encode(output_of(end)))
+    remove_journal(folder)
+    return written
+
+
+def _why_dead(recorded: RecordedCall) -> str:
+    """What is known of a call whose host died: a call that left a trace of its own has begun."""
+    folder = recorded.path
+    if not (folder / "input.json").exists():
+        return HOST_DIED_BEFORE
+    first_inner = folder.with_name(inner_id(folder.name, 1))
+    begun = recorded.stdout or recorded.stderr or (folder / "program.py").exists() or first_inner.exists()
+    return HOST_DIED_WHILE if begun else HOST_DIED
 
 
 def natural(text: str) -> list[tuple[bool, int, str]]:
@@ -238,25 +263,13 @@ def _read(path: Path, shape: type[_T]) -> tuple[_T | None, str]:
     """The content of a JSON file, or what is wrong with it; a missing file is neither."""
     try:
         # json rather than msgspec: it reads the escaped lone surrogates that `encode` may write.
-        return msgspec.convert(json.loads(_content(path)), shape), ""
+        return msgspec.convert(json.loads(read_whole(path)), shape), ""
     except FileNotFoundError:
         return None, ""
     except OSError as error:
         return None, f"{path.name}: {error.strerror}"
     except (ValueError, RecursionError) as error:
         return None, f"{path.name}: {error}"
-
-
-def _content(path: Path) -> bytes:
-    """All of a regular file: a pipe would be waited for, and a device has no end.
-
-    Raises:
-        OSError: it cannot be read, or is something else.
-    """
-    with open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK)) as file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise OSError(errno.EINVAL, "not a regular file")
-        return file.read()
 
 
 def _finite(*times: float) -> None:

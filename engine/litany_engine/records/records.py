@@ -3,6 +3,7 @@
     steps/<agent>/<NNN>/tools/<call-id>/
         input.json                    before anything runs: the call as asked, its parent, when
         program.py, litany_tools.py   a `python` call: what it ran, what it could call
+        so_far.stdout.0 …             what it has printed, while it runs (`journal.py`)
         output.json                   once it ended
 
 The exclusive creation of `<call-id>/` is the lock on the id: whoever makes the folder owns the id, in this
@@ -26,6 +27,7 @@ import weakref
 from typing import TYPE_CHECKING, Literal
 
 from litany_engine.records.ids import agent_id_fault, call_id_fault, inner_id
+from litany_engine.records.journal import Journal
 from litany_engine.records.record_files import RecordError, encode, flush, output_of, put
 
 if TYPE_CHECKING:
@@ -264,13 +266,20 @@ class Record:
         path: the record's folder.
     """
 
-    __slots__ = ("_step", "call_id", "ended", "path")
+    __slots__ = ("_journal", "_step", "call_id", "ended", "path")
 
     def __init__(self, step: Step, call_id: str) -> None:
         self._step = step  # keeps the step's descriptor open
         self.call_id = call_id
         self.path = step.tools / call_id
         self.ended = False
+        self._journal: Journal | None = None
+
+    def journal(self) -> Journal:
+        """Where what the call prints is kept until its end is written; the same one each time."""
+        if self._journal is None:
+            self._journal = Journal(self._step._fd, f"{self.call_id}/")  # noqa: SLF001 - as in `_put`
+        return self._journal
 
     def write_input(self, call: ToolCall, parent: str | None, at: datetime) -> None:
         """Write `input.json`, before anything of the call runs.
@@ -303,8 +312,12 @@ class Record:
         """
         if self.ended:
             raise RecordError(f"the record {self.path} has ended; a late answer is not written over it")
-        self._put("output.json", encode(output_of(end)))
-        self.ended = True
+        try:
+            self._put("output.json", encode(output_of(end)))
+            self.ended = True
+        finally:
+            if self._journal is not None:
+                self._journal.end(keep=not self.ended)
 
     def _put(self, name: str, content: bytes) -> None:
         put(self._step._fd, f"{self.call_id}/", name, content, durable=self._step._durable, where=self.path)  # noqa: SLF001 - one idea, two classes

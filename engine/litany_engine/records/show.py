@@ -137,6 +137,8 @@ def _details(call: RecordedCall) -> Iterator[str]:
             yield "running: it has no end yet"
         else:
             yield "no end: its host died, and whether it ran is unknown; `litany advance` settles it"
+        yield from _block("stdout so far", call.stdout)
+        yield from _block("stderr so far", call.stderr)
         return
     if call.end.refusal:
         yield f"refused by the {plain(call.end.refusal.gate)} gate: {plain(call.end.refusal.reason)}"

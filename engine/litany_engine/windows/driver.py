@@ -22,7 +22,7 @@ from litany_engine.door.arguments import detach
 from litany_engine.interrupts import uninterrupted
 from litany_engine.records.dead_records import complete_dead_records
 from litany_engine.records.ids import agent_id_fault, in_tree
-from litany_engine.records.recorded import load_call
+from litany_engine.records.recorded import inner_calls, load_call
 from litany_engine.records.records import step_name, step_numbers
 from litany_engine.windows.entries import (
     Side,
@@ -273,7 +273,8 @@ class Driver:
 
         assert now.reply is not None  # it asked for the call
         recorded = record_of(call, now.reply.step, step_numbers(steps), load)
-        return died(call, recorded, config.output_head_bytes, config.output_tail_bytes)
+        inner = () if recorded is None else inner_calls(recorded.path)
+        return died(call, recorded, config.output_head_bytes, config.output_tail_bytes, inner)
 
     def _deliver(self, agent: Agent, transcript: Transcript, done: Advance) -> Advance:
         """Take what waits in the inbox into the transcript. Blocks; under the lock."""
