@@ -20,10 +20,13 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
+
+import pytest
 
 import litany_runtime
 import litany_stubs
+import readable_python
 from litany_runtime.confine import Isolation, ZygotePlan
 from litany_runtime.confine.paths import read_only_paths
 from litany_runtime.limits import Limits
@@ -31,6 +34,7 @@ from litany_runtime.program import FilePolicy
 
 NOBODY = 65534
 PROBES = Path(__file__).with_name("confine_probes.py")
+DENY = Path(__file__).with_name("confine_deny.py")
 ENVIRONMENT_CANARY = "LITANY_TEST_CANARY"
 
 _LAUNCHER = """
@@ -159,6 +163,40 @@ def search_path() -> list[str]:
     return [str(Path(str(each.__file__)).parent.parent) for each in (litany_runtime, litany_stubs)]
 
 
+@cache
+def _unreachable() -> tuple[Path, ...]:
+    """What another user needs to run these tests' programs, if there is anything of it that they cannot reach."""
+    interpreter = (Path(sys.executable), Path(sys.prefix), Path(sys.base_prefix))
+    needed = [*interpreter, *readable(), *map(Path, search_path()), DENY.parent]
+    if forbidden := readable_python.unreadable(needed):
+        skip_on_this_machine(
+            f"other users may not read {', '.join(map(str, forbidden))}",
+            "Run the tests as an ordinary user, or install Python and clone with umask 022",
+        )
+    return tuple(needed) if readable_python.private_folders(needed) else ()
+
+
+def skip_on_this_machine(cause: str, remedy: str) -> NoReturn:
+    """Skip a test that this machine cannot run; in CI that is a failure, because nothing would be tested."""
+    (pytest.fail if os.environ.get("CI") else pytest.skip)(f"not run on this machine: {cause}. {remedy}.")
+
+
+def start_as(user: int | None) -> tuple[tuple[str, ...], dict[str, Any]]:
+    """How to start an interpreter as another user.
+
+    Args:
+        user: the user's id; None for the user of this process.
+
+    Returns:
+        A command to put before the interpreter's, and keywords for `subprocess.Popen`. The command shows the user an
+        interpreter that lies below a private home, such as root's.
+    """
+    if os.getuid() == 0 and (paths := _unreachable()):
+        shown = (str(readable_python.__file__), str(user or 0), json.dumps([str(each) for each in paths]))
+        return (sys.executable, "-I", "-S", *shown), {}
+    return (), {} if user is None else {"user": user, "group": user, "extra_groups": []}
+
+
 def launch(
     tasks: list[Task],
     *,
@@ -185,9 +223,20 @@ def launch(
         "facts": facts or {},
     }
     read, write = os.pipe()
-    identity: dict[str, Any] = {} if user is None else {"user": user, "group": user, "extra_groups": []}
+    first, identity = start_as(user)
     process = subprocess.Popen(
-        [*prefix, sys.executable, "-I", "-S", "-B", "-c", _LAUNCHER, str(write), json.dumps(search_path())],
+        [
+            *first,
+            *prefix,
+            sys.executable,
+            "-I",
+            "-S",
+            "-B",
+            "-c",
+            _LAUNCHER,
+            str(write),
+            json.dumps(search_path()),
+        ],
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
@@ -229,9 +278,9 @@ class Host:
         self.worktrees = self.root / "agents"
         self._sockets: list[socket.socket] = []
         self._lay_files()
-        identity: dict[str, Any] = {"user": owner, "group": owner} if os.getuid() == 0 else {}
+        first, identity = start_as(owner if os.getuid() == 0 else None)
         self._victim = subprocess.Popen(
-            [sys.executable, "-I", "-c", f"secret = '{self.secret}'; print(1, flush=True); input()"],
+            [*first, sys.executable, "-I", "-c", f"secret = '{self.secret}'; print(1, flush=True); input()"],
             env={ENVIRONMENT_CANARY: self.secret},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

@@ -10,12 +10,11 @@ import os
 import stat
 import sys
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from confine_kit import NOBODY, Host, Task, a_host, launch
+from confine_kit import DENY, NOBODY, Host, Task, a_host, launch
 from confine_probes import PROBES
 from litany_runtime.confine import Isolation, Layer
 from litany_runtime.program import FilePolicy
@@ -24,7 +23,7 @@ AS_ROOT = os.getuid() == 0
 NAMESPACES = {"root", "net", "pid", "user"}
 LANDLOCK = {"landlock", "landlock4", "landlock6"}
 ALWAYS = {"always", "limits"}
-NO_NAMESPACES = (sys.executable, str(Path(__file__).parents[1] / "confine_deny.py"), "no-user-namespaces")
+NO_NAMESPACES = (sys.executable, str(DENY), "no-user-namespaces")
 BOTH = frozenset({Layer.LANDLOCK, Layer.SECCOMP})
 
 

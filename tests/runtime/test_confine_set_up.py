@@ -13,7 +13,7 @@ from typing import Any
 import psutil
 import pytest
 
-from confine_kit import NOBODY, Host, Launch, Task, a_host, launch, readable, search_path
+from confine_kit import DENY, NOBODY, Host, Launch, Task, a_host, launch, readable, search_path
 from litany_runtime.confine import ConfinementError, Isolation, Layer, ZygotePlan
 from litany_runtime.confine.mounts import check_name
 from litany_runtime.confine.paths import read_only_paths
@@ -21,7 +21,7 @@ from litany_runtime.program import FilePolicy
 
 AS_ROOT = os.getuid() == 0
 USER = NOBODY if AS_ROOT else None
-DENY = (sys.executable, str(Path(__file__).parents[1] / "confine_deny.py"))
+DENIED = (sys.executable, str(DENY))
 needs_root = pytest.mark.skipif(not AS_ROOT, reason="only root can start as root")
 everywhere = pytest.mark.parametrize(
     ("isolation", "as_root"),
@@ -217,7 +217,7 @@ def test_a_file_system_that_cannot_map_owners_is_refused_by_name() -> None:
 
 def test_full_isolation_without_user_namespaces_is_refused_with_the_remedy() -> None:
     with a_host(USER) as host:
-        result = start(host, Task("nothing"), prefix=(*DENY, "no-user-namespaces"))
+        result = start(host, Task("nothing"), prefix=(*DENIED, "no-user-namespaces"))
     assert result.code == 9
     assert result.refused["layer"] == "user namespace"
     assert "user.max_user_namespaces is 0" in result.refused["cause"]
@@ -239,13 +239,13 @@ def test_full_isolation_without_user_namespaces_is_refused_with_the_remedy() -> 
 )
 def test_a_refused_call_is_named_and_nothing_runs(denied: str, layer: str) -> None:
     with a_host(USER) as host:
-        result = start(host, Task("nothing"), prefix=(*DENY, denied))
+        result = start(host, Task("nothing"), prefix=(*DENIED, denied))
     assert result.refused["layer"] == layer
     assert result.refused["remedy"]
     assert not [row for row in result.rows if row.get("probe")]
 
 
-@pytest.mark.parametrize("prefix", [(*DENY, "no-user-namespaces"), (*DENY, "unshare=EPERM,mount=EPERM")])
+@pytest.mark.parametrize("prefix", [(*DENIED, "no-user-namespaces"), (*DENIED, "unshare=EPERM,mount=EPERM")])
 def test_kernel_isolation_needs_no_namespaces(prefix: tuple[str, ...]) -> None:
     with a_host(USER) as host:
         row = start(host, Task("who_it_is"), isolation=Isolation.KERNEL, prefix=prefix).of("who_it_is")
