@@ -10,10 +10,12 @@ import pytest
 import trio
 
 from door_kit import Place, make_place, record_of
-from litany_engine.door.calls import CallEnd, Capture, ToolCall
+from litany_engine.door.calls import CallEnd, Capture, Context, Tool, ToolCall
 from litany_engine.door.door import Door
 from litany_engine.door.screens import Halt, Rewrite, Screen, ScreenVerdict, Withhold
+from litany_engine.tools.toolset import toolset
 from litany_runtime.outcome import Outcome
+from litany_stubs.words import Refusal, ToolDeclaration
 
 
 @pytest.fixture
@@ -77,6 +79,47 @@ def test_a_screen_that_withholds_or_fails_lets_nothing_of_the_result_through(
     assert "content" not in (end.record / "output.json").read_text()
 
 
+def refusing(place: Place) -> None:
+    """Have a tool that would not start, as `python` does with a program that the language refuses."""
+
+    async def execute(call: ToolCall, context: Context) -> Capture:
+        await trio.lowlevel.checkpoint()
+        refusal = Refusal("policy", "line 1: secret")
+        return Capture(outcome=Outcome.REFUSED, refusal=refusal, layers=("seccomp",))
+
+    place.toolset = toolset([Tool(ToolDeclaration("no"), execute)])
+
+
+def test_a_rewrite_leaves_a_refused_call_refused(place: Place) -> None:
+    refusing(place)
+    end = invoke(place, [lambda *_: Rewrite(Capture(stdout=b"fine"))], "no", {})
+    assert (end.outcome, end.exit_code, end.layers) == (Outcome.REFUSED, 126, ("seccomp",))
+    assert end.refusal == Refusal("policy", "line 1: secret")
+    assert record_of(end.record)["refusal"]["reason"] == "line 1: secret"
+
+
+def test_a_rewrite_may_put_a_refusal_into_other_words(place: Place) -> None:
+    refusing(place)
+    end = invoke(place, [lambda *_: Rewrite(Capture(refusal=Refusal("policy", "line 1: …")))], "no", {})
+    assert (end.outcome, end.refusal) == (Outcome.REFUSED, Refusal("policy", "line 1: …"))
+
+
+def test_a_rewrite_refuses_no_call_that_ran(place: Place) -> None:
+    end = invoke(place, [lambda *_: Rewrite(Capture(refusal=Refusal("policy", "no")))])
+    assert (end.outcome, end.refusal) == (Outcome.COMPLETED, None)
+
+
+@pytest.mark.parametrize("screen", [withhold, broken, nonsense])
+def test_a_refused_call_is_never_said_to_have_been_made(place: Place, screen: Any) -> None:
+    refusing(place)
+    end = invoke(place, [screen], "no", {})
+    assert (end.outcome, end.exit_code, end.stderr) == (Outcome.REFUSED, 126, b"")
+    assert end.refusal is not None
+    assert end.refusal.gate == "policy"
+    assert "was refused and nothing was run" in end.refusal.reason
+    assert "secret" not in str(record_of(end.record))
+
+
 def test_a_screen_sees_inner_results_whole(place: Place) -> None:
     seen: list[tuple[str, Any, bytes]] = []
 
@@ -113,10 +156,6 @@ def test_a_halt_stops_the_outermost_call_and_says_why(place: Place) -> None:
 
 
 def test_a_halt_ends_what_is_still_running(place: Place) -> None:
-    from litany_engine.door.calls import Context, Tool
-    from litany_engine.tools.toolset import toolset
-    from litany_stubs.words import ToolDeclaration
-
     async def execute(call: ToolCall, context: Context) -> Capture:
         assert context.invoke is not None
         await context.invoke("read_file", {"path": "x"})

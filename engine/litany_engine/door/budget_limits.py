@@ -10,7 +10,7 @@ class Budgets:
     """Limits over many calls. None is no limit; 0 is one, and lets nothing through.
 
     Attributes:
-        program_calls: calls made in the name of one call, those that other gates refuse counted too.
+        program_calls: calls made in the name of one call that reached their tool.
         program_pending: of them in flight at once.
         program_bytes_in: encoded size of their inputs together.
         program_bytes_out: size of their results together.

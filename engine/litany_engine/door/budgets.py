@@ -5,8 +5,8 @@ locked together while it is decided whether each has enough left, so processes o
 take the last call. A kill between the line and the call leaves a call that is paid for and did not run; the
 reverse cannot be.
 
-How many calls one program has made needs no ledger: it is the index of its last call, which the name of that
-call's record holds. How many calls are in flight is a fact of living processes: `pending.py`.
+A call that a gate refuses is not paid for: the budget is the last gate. How many calls are in flight is a
+fact of living processes: `pending.py`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ import msgspec
 
 from litany_engine.door.ledger import Ledger
 from litany_engine.door.pending import Pending
-from litany_engine.records.ids import inner_index
 from litany_stubs.words import Refusal
 
 if TYPE_CHECKING:
@@ -79,8 +78,7 @@ class Accounts:
         self._accounts: dict[tuple[str, str], Account] = {}
         self._roots: dict[str, str] = {}
         self._weighs = any(budgets.of(scope)[2] is not None for scope in ("program", "agent", "tree"))
-        # How many calls a program has made is in their ids, so by itself that limit needs no ledger.
-        self._program_pays = any(limit is not None for limit in budgets.of("program")[1:])
+        self._program_pays = any(limit is not None for limit in budgets.of("program"))
 
     def reserve(self, call: ToolCall, caller: Caller, *, again: bool = False) -> Refusal | Reservation:
         """Pay for a call before it runs.
@@ -97,11 +95,6 @@ class Accounts:
             LedgerError: a ledger cannot be read or written.
         """
         weight = len(msgspec.json.encode(call.input)) if self._weighs else 0
-        parent, limit = caller.parent, self._budgets.program_calls
-        if parent is not None and limit is not None:
-            index = inner_index(parent.id, call.id) or 0
-            if index > limit:
-                return _spent("program_calls", limit, f"this is call {index} of {parent.id!r}")
         held: list[tuple[Account, int | None]] = []
         try:
             refusal = self._reserve(self._of(caller), call.id, weight, held, bounded=not again)
@@ -187,7 +180,7 @@ class Accounts:
     def _look(self, account: Account, weight: int) -> Refusal | None:
         calls, _, inward, outward = self._budgets.of(account.scope)
         ledger, scope = account.ledger, account.scope
-        if scope != "program" and calls is not None and ledger.calls >= calls:
+        if calls is not None and ledger.calls >= calls:
             return _spent(f"{scope}_calls", calls, f"{account.whose} has used {ledger.calls}")
         if inward is not None and ledger.bytes_in + weight > inward:
             used = f"{account.whose} has used {ledger.bytes_in}, this input has {weight}"

@@ -9,8 +9,8 @@ sees; the first that refuses ends it. One that raises refuses: a screen that fai
 | verdict | what becomes of the call |
 |---|---|
 | None | nothing |
-| Rewrite | its result is the new one |
-| Withhold | it failed; it ran, and says so, but nothing of its result is given |
+| Rewrite | its result is the new one; how it ended stays, a refusal of its too |
+| Withhold | it failed; it ran, or was refused, and says so, but nothing of its result is given |
 | Halt | the same, and the outermost call it belongs to is stopped |
 """
 
@@ -21,6 +21,7 @@ from dataclasses import dataclass, replace
 
 from litany_engine.door.calls import Capture, ToolCall
 from litany_runtime.outcome import Outcome
+from litany_stubs.words import Refusal
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +29,8 @@ class Rewrite:
     """Put another result in the place of this one.
 
     Attributes:
-        capture: the other result; of the old one, how it ended and what it used are kept.
+        capture: the other result; of the old one, how it ended, what it used and under which confinement are
+            kept. A call that was refused stays refused: for the reason given here, or else for its own.
     """
 
     capture: Capture
@@ -82,9 +84,7 @@ def screen(screens: Iterable[Screen], call: ToolCall, capture: Capture) -> Scree
         except Exception as error:  # noqa: BLE001 - a screen that fails lets nothing through
             return Screened(_withheld(call, capture, name, f"it failed ({type(error).__name__})"))
         if isinstance(verdict, Rewrite):
-            capture = replace(
-                verdict.capture, outcome=capture.outcome, usage=capture.usage, reason=capture.reason
-            )
+            capture = _rewritten(capture, verdict.capture)
         elif isinstance(verdict, Withhold):
             return Screened(_withheld(call, capture, name, verdict.reason))
         elif isinstance(verdict, Halt):
@@ -97,8 +97,25 @@ def screen(screens: Iterable[Screen], call: ToolCall, capture: Capture) -> Scree
     return Screened(capture)
 
 
+def _rewritten(old: Capture, new: Capture) -> Capture:
+    return replace(
+        new,
+        outcome=old.outcome,
+        usage=old.usage,
+        reason=old.reason,
+        layers=old.layers,
+        refusal=old.refusal and (new.refusal or old.refusal),
+    )
+
+
 def _withheld(call: ToolCall, capture: Capture, name: str, why: str) -> Capture:
     """A result of which nothing is given; how the call ended stays true when it was not by itself."""
+    if capture.refusal is not None:
+        text = (
+            f"{call.name}: the call was refused and nothing was run; why is withheld by screen {name}: {why}."
+        )
+        refusal = Refusal(capture.refusal.gate, text)
+        return Capture(outcome=capture.outcome, usage=capture.usage, refusal=refusal, layers=capture.layers)
     text = (
         f"{call.name}: the call was made and has ended; its result is withheld by screen {name}: {why}. "
         "Do not repeat the call for its output."
@@ -109,4 +126,5 @@ def _withheld(call: ToolCall, capture: Capture, name: str, why: str) -> Capture:
         exit_code=capture.exit_code or 1,
         outcome=Outcome.FAILED if ended_by_itself else capture.outcome,
         usage=capture.usage,
+        layers=capture.layers,
     )
