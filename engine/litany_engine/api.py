@@ -26,6 +26,7 @@ from litany_engine.door.dead_holds import refuse_dead_holds
 from litany_engine.interrupts import uninterrupted
 from litany_engine.programs import Programs
 from litany_engine.stopping import STOPPED_BY_COMMAND, serve_stops
+from litany_engine.tools.loaded import LoadedTools
 from litany_engine.tools.offered import offered_declaration, offered_tools
 from litany_engine.tools.python_act import PYTHON, Seat, python_tool
 from litany_engine.tools.toolset import Toolset, toolset
@@ -71,9 +72,10 @@ class OpenWorkspace:
         self._programs = Programs(workspace, self._lasting)
         python = python_tool(self._seat, self._programs.supervisor)
         self._tools = toolset([*workspace_tools(workspace), python, *tools])
-        self._toolsets: dict[str, Toolset] = {}
+        self._toolsets: dict[tuple[str, str], Toolset] = {}
+        self._loaded = LoadedTools(workspace.root)
         if config.deferred or config.suspended:
-            set_states(self._tools.registry, config, lambda agent: config.role(self.agent(agent).role).grant)
+            set_states(self._tools.registry, config, self._loaded, self._grant)
         self._servers: Servers | None = None
         if config.mcp:
             from litany_engine.mcp.sdk import need_sdk  # noqa: PLC0415  most workspaces have no servers
@@ -338,11 +340,17 @@ class OpenWorkspace:
 
     def toolset(self, agent: str | None = None) -> Toolset:
         """What the door permits an agent at this moment."""
-        role = self.agent(agent).role
-        found = self._toolsets.get(role)
+        who, config = self.agent(agent), self.workspace.config
+        # What is loaded differs from agent to agent; else those of a role share what is rendered for them.
+        key = (who.role, who.id if config.deferred else "")
+        found = self._toolsets.get(key)
         if found is None:
-            found = self._toolsets[role] = self._tools.granted(self.workspace.config.role(role).grant)
+            loaded = partial(self._loaded.of, who.id) if config.deferred else None
+            found = self._toolsets[key] = self._tools.granted(config.role(who.role).grant, loaded)
         return found
+
+    def _grant(self, agent: str) -> Iterable[str] | None:
+        return self.workspace.config.role(self.agent(agent).role).grant
 
     async def _meet(self, agent: Agent, name: str | None = None) -> None:
         """Have the tools of MCP servers there, if a call of `name`, or a list of tools, may want them."""

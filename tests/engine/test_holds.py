@@ -24,6 +24,7 @@ from litany_engine.door.door import Door
 from litany_engine.door.events import CallHeld
 from litany_engine.door.gates import Hold
 from litany_engine.door.holds import Answer, HoldError, Holds, Question
+from litany_engine.records.show import show_json, show_text
 from litany_engine.tools.definitions import Traits
 from litany_engine.tools.toolset import toolset
 from litany_engine.workspaces.workspace import Workspace
@@ -411,8 +412,26 @@ def test_a_host_that_is_killed_while_it_waits_leaves_a_refusal(workspace: Worksp
         said = host.stderr.readline().decode()
         assert f"litany answer call_1-1 pass --workspace {workspace.root}` " in said
         assert said.endswith("; the program's deadline goes on meanwhile\n")
+        step = workspace.root / "steps/a/001"
+        _, program, call = show_text(step).splitlines()
+        why = "a rule asks about 'note' (litany.toml:1): says Ann"
+        assert " ".join(program.split()) == f"call_1 python held its call call_1-1 is held: {why}"
+        assert call.split()[:5] == ["└─", "call_1-1", "note", "held", "rules:"]
+        (shown,) = show_json(step)["calls"]
+        for each in (shown, *shown["calls"]):
+            assert (each["running"], each["held"]["call"], each["held"]["gate"]) == (
+                False,
+                "call_1-1",
+                "rules",
+            )
+        told = litany(
+            "show", "call_1-1", "--workspace", str(workspace.root), cwd=tmp_path, state=tmp_path
+        ).stdout
+        assert f"`litany holds --workspace {workspace.root}` shows how to answer" in told
+        assert "running" not in told
         os.kill(host.pid, signal.SIGKILL)
         host.wait()
+    assert show_text(step).count("host died") == 2
     holds = Holds(workspace.root)
     assert holds.questions() == []
     with pytest.raises(HoldError, match="no call 'call_1-1' is held"):
@@ -436,6 +455,9 @@ def test_a_held_call_of_the_model_parks_its_window_and_finds_its_answer(workspac
     assert trio.run(window).end == "held"
     (question,) = Holds(workspace.root).questions()
     assert (question.id, question.waits) == ("t1", False)
+    assert "t1  note  held" in show_text(
+        workspace.root / "steps/a/001"
+    )  # and not refused: nobody has said so
     assert trio.run(advance).end == "held"  # asked again, and still nobody has answered
     Holds(workspace.root).answer("t1", Answer("pass"))
     answers = trio.run(advance)
@@ -446,6 +468,19 @@ def test_a_held_call_of_the_model_parks_its_window_and_finds_its_answer(workspac
     assert answers.end == "completed"
     assert "no y" in answers.results[0].text
     assert Holds(workspace.root).questions() == []
+
+    steps = workspace.root / "steps/a"
+    first, second, third, last = (show_text(steps / f"00{number}").splitlines() for number in (1, 2, 3, 4))
+    assert first[0] == "step a/001  1 call, 0 inner calls; goes on in step 002"
+    assert first[1].split() == ["t1", "note", "held", "asked", "again", "in", "step", "002"]
+    assert second[0].endswith("; goes on from step 001; goes on in step 003")
+    assert [line.split()[:3] for line in third[1:]] == [["t1", "note", "completed"], ["t2", "note", "held"]]
+    assert last[0].endswith("; goes on from step 003")
+    assert last[1].split()[:4] == ["t2", "note", "refused", "126"]
+    third_shown = show_json(steps / "003")
+    assert (third_shown["continues"], third_shown["continued_in"]) == ("002", "004")
+    assert [each["asked_again_in"] for each in third_shown["calls"]] == [None, "004"]
+    assert "held: it was asked again in step 002, by the same id" in show_text(steps / "001/tools/t1")
 
 
 def test_the_command_line_says_how_a_parked_call_is_answered_and_that_it_was(
@@ -460,8 +495,13 @@ def test_the_command_line_says_how_a_parked_call_is_answered_and_that_it_was(
     told = here("advance", "--tools", str(tmp_path / "tools.py")).stdout
     assert told.endswith("; `litany answer t1 pass` (or refuse) answers it\n")
     assert "answer  " not in here("holds").stdout
+    assert here("holds").stdout.endswith("    to pass `litany answer t1 pass` (or refuse)\n")
+    elsewhere = partial(litany, cwd=tmp_path.parent, state=tmp_path)
+    option = ("--workspace", str(workspace.root))
+    assert f"`litany answer t1 pass --workspace {workspace.root}`" in elsewhere("holds", *option).stdout
     assert [each["answered"] for each in json.loads(here("holds", "--json").stdout)] == [None]
-    assert here("answer", "t1", "refuse").returncode == 0
+    answered = elsewhere("answer", "t1", "refuse", *option).stdout
+    assert f"`litany advance a --workspace {workspace.root}` asks it again" in answered
     assert "    answer  refuse; `litany advance a` asks it again\n" in here("holds").stdout
     assert [each["answered"] for each in json.loads(here("holds", "--json").stdout)] == ["refuse"]
     assert "answered t1" in here("advance", "--tools", str(tmp_path / "tools.py")).stdout

@@ -21,9 +21,11 @@ from litany_engine.door.arguments import detach
 from litany_engine.door.calls import CallEnd, Capture, Context, Tool, ToolCall
 from litany_engine.door.door import Door
 from litany_engine.door.prepared import FrozenError, Prepared, fill, freeze, thaw
+from litany_engine.records.record_files import RecordError
 from litany_engine.rules.rules import Action, Rule, Rules
 from litany_engine.tools.builtins import BUILTIN_TOOLS
 from litany_engine.tools.definitions import DefinitionError, Provenance, Traits
+from litany_engine.tools.loaded import LoadedTools
 from litany_engine.tools.registry import Registry, State, ToolsetError
 from litany_engine.tools.search_tools import search_tools
 from litany_engine.tools.toolset import Toolset, toolset
@@ -480,25 +482,37 @@ def test_what_is_json_is_copied_as_it_is(value: Any) -> None:
 # -- the search tool --------------------------------------------------------------------------------------------
 
 
+def searching(place: Place, grant: Any = None) -> LoadedTools:
+    """Have the search tool, with what agent `a` of the place loads."""
+    loaded = LoadedTools(place.root)
+    place.toolset.registry.register(search_tools(place.toolset.registry, loaded, grant))
+    place.toolset = replace(place.toolset, loaded=lambda: loaded.of("a"))
+    return loaded
+
+
 def test_a_search_loads_the_best_five_and_names_the_rest(place: Place) -> None:
     registry = place.toolset.registry
     for number in range(7):
         registry.register(tool(f"mail_{number}", "Sends mail."), State.DEFERRED)
     registry.register(tool("other"), State.DEFERRED)
-    registry.register(search_tools(registry))
+    searching(place)
     assert invoke(place, "mail_0", {}).outcome is Outcome.REFUSED
     end = invoke(place, "search_tools", {"query": "mail"})
     assert end.data == {"loaded": [f"mail_{n}" for n in range(5)], "found": ["mail_5", "mail_6"]}
     assert invoke(place, "mail_0", {}).outcome is Outcome.COMPLETED
     assert invoke(place, "mail_6", {}).outcome is Outcome.REFUSED
-    assert registry.state("other") is State.DEFERRED
+    assert invoke(place, "other", {}).outcome is Outcome.REFUSED
+    assert invoke(place, "search_tools", {"query": "mail"}).data == {
+        "loaded": ["mail_5", "mail_6"],
+        "found": [],
+    }
 
 
 def test_a_refusal_of_a_deferred_tool_names_the_search_to_whoever_has_it(place: Place) -> None:
     registry = place.toolset.registry
     registry.register(tool("mail"), State.DEFERRED)
     without = invoke(place, "mail", {})
-    registry.register(search_tools(registry))
+    searching(place)
     having = invoke(place, "mail", {})
     assert without.refusal is not None
     assert having.refusal is not None
@@ -510,11 +524,33 @@ def test_a_search_tells_and_loads_nothing_that_is_not_granted(place: Place) -> N
     registry = place.toolset.registry
     registry.register(tool("mail_in"), State.DEFERRED)
     registry.register(tool("mail_out"), State.DEFERRED)
-    registry.register(search_tools(registry, lambda agent: ["mail_in", "search_tools"]))
+    loaded = searching(place, lambda agent: ["mail_in", "search_tools"])
     end = invoke(place, "search_tools", {"query": "mail"})
     assert end.data == {"loaded": ["mail_in"], "found": []}
     assert b"mail_out" not in end.stdout
-    assert registry.state("mail_out") is State.DEFERRED
+    assert loaded.of("a") == {"mail_in"}
+
+
+@pytest.mark.parametrize("content", [b"", b"x", b'"mail', b"\xff\n", b"[]\n1\n", b"[" * 100_000])
+def test_a_damaged_list_of_loaded_tools_loads_what_can_be_read(tmp_path: Path, content: bytes) -> None:
+    loaded = LoadedTools(tmp_path)
+    (tmp_path / "loaded").mkdir()
+    (tmp_path / "loaded/a.jsonl").write_bytes(b'"one"\n' + content)
+    assert loaded.of("a") == {"one"}
+    (tmp_path / "loaded/a.jsonl").write_bytes(b'"one"\n' + content + b'\n"two"\n')
+    assert loaded.of("a") == {"one", "two"}
+
+
+def test_names_are_loaded_once_and_for_one_agent(tmp_path: Path) -> None:
+    loaded = LoadedTools(tmp_path)
+    loaded.load("a", ["x\ny", "z"])
+    loaded.load("a", ["z"])
+    assert (set(loaded.of("a")), set(loaded.of("b"))) == ({"x\ny", "z"}, set[str]())
+    assert len((tmp_path / "loaded/a.jsonl").read_text().splitlines()) == 2
+    LoadedTools(tmp_path).load("a", ["w"])  # another process
+    assert loaded.of("a") == {"x\ny", "z", "w"}
+    with pytest.raises(RecordError):
+        loaded.of("../a")
 
 
 @pytest.mark.parametrize("wrong", [3, "stock", len, None, lambda: None])
@@ -570,6 +606,43 @@ def test_what_the_operator_defers_is_found_by_a_search_and_callable_from_then_on
         return [each.refusal.gate if each.refusal else "" for each in ends]
 
     assert trio.run(main) == ["availability", "", ""]
+
+
+def test_what_one_agent_loads_is_loaded_for_it_alone_and_after_a_restart(tmp_path: Path) -> None:
+    config = '[tools]\ndeferred = ["invoice_list", "other"]\n'
+
+    async def main() -> list[tuple[str, bool, bool]]:
+        async with opened_with(tmp_path, config) as ws:
+            ws.workspace.add_agent("b")
+            assert (await ws.invoke("search_tools", {"query": "invoices"}, agent="a")).exit_code == 0
+            first = [await looked(ws, each) for each in ("a", "b")]
+        workspace = Workspace(tmp_path / "w")
+        async with open_workspace(
+            workspace, tools=[tool("invoice_list", "Lists invoices."), tool("other")]
+        ) as ws:
+            return [*first, *[await looked(ws, each) for each in ("a", "b")]]
+
+    async def looked(ws: Any, agent: str) -> tuple[str, bool, bool]:
+        end = await ws.invoke("invoice_list", {}, agent=agent)
+        stubs = ws.toolset(agent).stubs()
+        return str(end.outcome), "def invoice_list" in stubs, "def other" in stubs
+
+    had, had_not = ("completed", True, False), ("refused", False, False)
+    assert trio.run(main) == [had, had_not, had, had_not]
+
+
+def test_what_was_loaded_and_is_then_suspended_is_refused(tmp_path: Path) -> None:
+    config = '[tools]\ndeferred = ["other"]\nsuspended = ["invoice_list"]\n'
+
+    async def main() -> CallEnd:
+        async with opened_with(tmp_path, config) as ws:
+            LoadedTools(ws.workspace.root).load("a", ["invoice_list"])
+            end: CallEnd = await ws.invoke("invoice_list", {})
+            return end
+
+    end = trio.run(main)
+    assert end.refusal is not None
+    assert "suspended" in end.refusal.reason
 
 
 def test_what_the_operator_suspends_no_search_finds(tmp_path: Path) -> None:

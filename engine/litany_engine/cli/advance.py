@@ -17,12 +17,12 @@ from litany_engine.cli.common import (
     add_tools,
     add_workspace,
     given_tools,
-    naming,
     refuse_inside_a_call,
     say,
     stop_on_signals,
     the_workspace,
 )
+from litany_engine.cli.holds import how_to_answer
 from litany_engine.counted import counted
 
 if TYPE_CHECKING:
@@ -135,9 +135,7 @@ def _how_to_answer(workspace: Workspace, done: Advance) -> str:
         return ""
     holds = Holds(workspace.root)
     parked = [each for each in holds.questions() if each.agent == done.agent and each.parked]
-    return "".join(
-        f"; `litany answer {each.id} pass{naming(workspace)}` (or refuse) answers it" for each in parked
-    )
+    return "".join(f"; `{how_to_answer(each.id, workspace)}` (or refuse) answers it" for each in parked)
 
 
 def _as_text(done: Advance, how_to_answer: str) -> str:

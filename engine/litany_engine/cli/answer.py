@@ -49,11 +49,12 @@ def main(args: argparse.Namespace) -> int:
     refuse_inside_a_call("an answer to a held call is the operator's to give")
     if args.remember and args.verdict != "pass":
         raise CommandError("--remember is for pass; to refuse such calls for good, write a deny rule")
-    holds = Holds(the_workspace(args).root)
+    workspace = the_workspace(args)
+    holds = Holds(workspace.root)
     question = holds.answer(
         args.id, Answer(args.verdict, args.reason), agent=args.agent, remember=args.remember
     )
-    rest = "its program goes on" if question.waits else asks_again(question)
+    rest = "its program goes on" if question.waits else asks_again(question, workspace)
     print(f"{args.verdict}: {question.id} ({question.name}); {rest}")
     if args.remember and question.gate != "rules":
         say(f"--remember is for calls that a rule holds; the {question.gate} is asked about each")

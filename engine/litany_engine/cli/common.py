@@ -131,11 +131,20 @@ def given_workspace(args: argparse.Namespace) -> Workspace | None:
     return None if found is None else open_workspace_at(found)
 
 
-def naming(workspace: Workspace) -> str:
-    """The option that a command needs here to find a workspace, with a space before it; "" for none."""
+def naming(workspace: Workspace, *, anywhere: bool = False) -> str:
+    """The option that a command needs to find a workspace, with a space before it; "" for none.
+
+    Args:
+        workspace: what is to be found.
+        anywhere: the command is to work from any folder, and not only from this one.
+    """
     from litany_engine.workspaces.workspace import find_workspace
 
-    if os.environ.get(WORKSPACE_VARIABLE) is None and find_workspace(Path.cwd()) == workspace.root:
+    if (
+        not anywhere
+        and os.environ.get(WORKSPACE_VARIABLE) is None
+        and find_workspace(Path.cwd()) == workspace.root
+    ):
         return ""
     return f" --workspace {shlex.quote(str(workspace.root))}"
 

@@ -11,12 +11,13 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from litany_engine.cli.common import add_json, add_workspace, the_workspace
+from litany_engine.cli.common import add_json, add_workspace, naming, the_workspace
 
 if TYPE_CHECKING:
     import argparse
 
     from litany_engine.door.holds import Answer, Question
+    from litany_engine.workspaces.workspace import Workspace
 
 EXAMPLE = """\
 example:
@@ -47,16 +48,17 @@ def main(args: argparse.Namespace) -> int:
     elif not found:
         print(f"no call is held in {workspace.root}")
     for each, said in [] if args.json else found:
-        print(describe(each, said))
+        print(describe(each, said, workspace))
     return 0
 
 
-def describe(question: Question, said: Answer | None) -> str:
+def describe(question: Question, said: Answer | None, workspace: Workspace) -> str:
     """One question for a reader; what a model wrote has its control characters escaped.
 
     Args:
         question: the question.
         said: the answer that it has and that nobody has taken yet.
+        workspace: where it waits.
     """
     from litany_engine.plain_text import plain
 
@@ -70,15 +72,22 @@ def describe(question: Question, said: Answer | None) -> str:
         f"    held by {question.gate}: {plain(question.reason)}\n"
         f"    input   {shown}"
     )
-    if said is not None:
-        rest = "its program is about to go on" if question.waits else asks_again(question)
+    if said is None:
+        text += f"\n    to pass `{how_to_answer(question.id, workspace)}` (or refuse)"
+    else:
+        rest = "its program is about to go on" if question.waits else asks_again(question, workspace)
         text += f"\n    answer  {said.verdict}; {rest}"
     return text
 
 
-def asks_again(question: Question) -> str:
+def how_to_answer(call_id: str, workspace: Workspace, *, anywhere: bool = False) -> str:
+    """The command that lets a held call pass, as it works from this folder, or from any."""
+    return f"litany answer {call_id} pass{naming(workspace, anywhere=anywhere)}"
+
+
+def asks_again(question: Question, workspace: Workspace) -> str:
     """What becomes of a parked call once it is answered."""
-    return f"`litany advance {question.agent}` asks it again"
+    return f"`litany advance {question.agent}{naming(workspace)}` asks it again"
 
 
 def _to_the_second(when: str) -> str:

@@ -21,7 +21,6 @@ from litany_engine.cli.common import (
     add_workspace,
     given_tools,
     given_workspace,
-    naming,
     print_json,
     read_option,
     read_stdin,
@@ -30,6 +29,7 @@ from litany_engine.cli.common import (
     stop_on_signals,
     warn_of_unknown_names,
 )
+from litany_engine.cli.holds import how_to_answer
 from litany_engine.configuration.units import parse_deadline, parse_size, show_duration
 from litany_engine.counted import counted
 
@@ -190,7 +190,8 @@ def _tell_held(event: Event, workspace: Workspace, terminal: Terminal) -> None:
     if isinstance(event, CallHeld):
         clock = "" if workspace.config.hold.pause_clock else "; the program's deadline goes on meanwhile"
         terminal.line(
-            f"held: {event.reason}; `litany answer {event.call.id} pass{naming(workspace)}` (or refuse) "
+            # This terminal is taken; whoever answers may stand anywhere.
+            f"held: {event.reason}; `{how_to_answer(event.call.id, workspace, anywhere=True)}` (or refuse) "
             f"answers it{clock}"
         )
 

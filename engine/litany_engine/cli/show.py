@@ -7,7 +7,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from litany_engine.cli.common import add_agent, add_json, add_workspace, print_json, the_agent, the_workspace
+from litany_engine.cli.common import (
+    add_agent,
+    add_json,
+    add_workspace,
+    naming,
+    print_json,
+    the_agent,
+    the_workspace,
+)
 
 if TYPE_CHECKING:
     import argparse
@@ -35,9 +43,10 @@ def main(args: argparse.Namespace) -> int:
     from litany_engine.records.find_record import find_record
     from litany_engine.records.show import show_json, show_text
 
-    folder = find_record(the_workspace(args).root / "steps", args.what, the_agent(args))
+    workspace = the_workspace(args)
+    folder = find_record(workspace.root / "steps", args.what, the_agent(args))
     if args.json:
         print_json(show_json(folder))
     else:
-        print(show_text(folder), end="")
+        print(show_text(folder, naming(workspace)), end="")
     return 0

@@ -183,8 +183,7 @@ def judge_grant(asked: Admission) -> Verdict:
 def judge_availability(asked: Admission) -> Verdict:
     """A tool may be there and granted, and not callable at this moment."""
     name = asked.call.name
-    registry = asked.caller.toolset.registry
-    state = registry.state(name)
+    registry, state = asked.caller.toolset.registry, asked.caller.toolset.state(name)
     if state is State.ACTIVE:
         return None
     how = "is not loaded" if state is State.DEFERRED else "is suspended for now"

@@ -207,7 +207,7 @@ class _Server:
             async with self._using:
                 with self._named():
                     connection = await self._ready()
-            if self._registry.state(call.name) is not State.ACTIVE:
+            if self._registry.state(call.name) not in {State.ACTIVE, State.DEFERRED}:
                 why = self._registry.reason(call.name)
                 return Capture(
                     outcome=Outcome.REFUSED,

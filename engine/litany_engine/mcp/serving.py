@@ -59,7 +59,7 @@ class Serving:
         self._only = frozenset(only)
         self._budget_chars = budget_chars
         self._reports = Reports()
-        self._told_version: int | None = None
+        self._told_version: object = None
         self._in_flight = 0
         self._idle = trio.Event()
         self._idle.set()
@@ -122,7 +122,7 @@ class Serving:
             toolset = self._ws.toolset(self._agent)
         except Exception as error:
             raise _protocol_error(error) from error
-        self._told_version = toolset.registry.version
+        self._told_version = toolset.version
         return mcp_types.ListToolsResult(tools=offer.offered(toolset, self._only, self._budget_chars))
 
     async def _call(
@@ -151,7 +151,7 @@ class Serving:
 
     async def _tell_changes(self, ctx: ServerRequestContext[Any]) -> None:
         """Say that the list of tools has changed, to a client that has seen another: calls change it."""
-        now = self._ws.toolset(self._agent).registry.version
+        now = self._ws.toolset(self._agent).version
         if self._told_version in {None, now}:
             return
         self._told_version = now

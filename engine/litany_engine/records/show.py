@@ -8,47 +8,74 @@ able to move the cursor of whoever reads it.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from litany_engine.configuration.units import show_duration, show_size
 from litany_engine.counted import counted
 from litany_engine.plain_text import plain
 from litany_engine.records.dead_records import is_in_use
+from litany_engine.records.links import CONTINUED, CONTINUES, load_link
 from litany_engine.records.recorded import CallNode, RecordedCall, call_tree, iter_calls, load_call
+from litany_engine.records.records import step_name
 from litany_runtime.outcome import Outcome
 from litany_stubs.reply_json import stream_fields
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
+    from collections.abc import Iterable, Iterator
 
+    from litany_engine.door.holds import Question
     from litany_stubs.words import JSON
 
 SHOWN_BYTES = 2048
 """Bytes of a stream, from its head, that the text for one call shows; the record has it whole."""
 
+HOLDS = "holds"
+"""The folder of questions, as `door/holds.py` has it, which is not loaded to find that there are none."""
+
 MAX_NOTE_CHARS = 160
 """Length of a reason in the tree; the text for the one call has it whole."""
 
 
-def show_text(folder: Path) -> str:
-    """A step's tree of calls; for a record its call's, and what went in and came out."""
+Held = Mapping[Path, "Question"]
+"""Records of calls that wait for the operator, and of those that wait with them, each with the question."""
+
+
+def show_text(folder: Path, option: str = "") -> str:
+    """A step's tree of calls; for a record its call's, and what went in and came out.
+
+    Args:
+        folder: the step's or the record's.
+        option: what a command needs here to find the workspace, for the hints.
+    """
     if _is_step(folder):
         nodes = call_tree(iter_calls(folder))
-        lines = [f"step {folder.parent.name}/{folder.name}  {_count(nodes)}"]
-        return "\n".join([*lines, *_tree(nodes), ""])
+        way = "".join(f"; {words} step {number}" for words, number in _way(folder))
+        lines = [f"step {folder.parent.name}/{folder.name}  {_count(nodes)}{way}"]
+        return "\n".join([*lines, *_tree(nodes, _held(nodes, folder)), ""])
     node = _node(folder)
-    return "\n".join([*_tree([node]), "", *_details(node.call), ""])
+    held = _held([node], folder.parent.parent)
+    return "\n".join([*_tree([node], held), "", *_details(node.call, held, option), ""])
 
 
 def show_json(folder: Path) -> dict[str, JSON]:
     """The same as one object: a step with its tree of `calls`, or one call with its own and its streams."""
     if _is_step(folder):
-        calls = [_as_json(node) for node in call_tree(iter_calls(folder))]
-        return {"agent": folder.parent.name, "step": folder.name, "path": str(folder), "calls": calls}
+        nodes = call_tree(iter_calls(folder))
+        held = _held(nodes, folder)
+        before, after = load_link(folder, CONTINUES), load_link(folder, CONTINUED)
+        return {
+            "agent": folder.parent.name,
+            "step": folder.name,
+            "path": str(folder),
+            "continues": before and step_name(before.step),
+            "continued_in": after and step_name(after.step),
+            "calls": [_as_json(node, held) for node in nodes],
+        }
     node = _node(folder)
     end = node.call.end
-    told = {**_as_json(node), "input": node.call.call.input}
+    told = {**_as_json(node, _held([node], folder.parent.parent)), "input": node.call.call.input}
     if end is not None:
         told |= {
             **stream_fields("stdout", end.stdout),
@@ -74,6 +101,36 @@ def _node(record: Path) -> CallNode:
     return CallNode(call, ())
 
 
+def _way(step: Path) -> Iterator[tuple[str, str]]:
+    """Where the calls of the same reply are that are not in this step."""
+    if before := load_link(step, CONTINUES):
+        yield "goes on from", step_name(before.step)
+    if after := load_link(step, CONTINUED):
+        yield "goes on in", step_name(after.step)
+
+
+def _held(nodes: Iterable[CallNode], step: Path) -> Held:
+    """Which calls wait for the operator: those that a question is about, and running ones that made them."""
+    root = step.parents[2]
+    if not (root / HOLDS).is_dir():
+        return {}
+    from litany_engine.door.holds import Holds  # noqa: PLC0415  most workspaces hold nothing
+
+    questions = {root / each.record: each for each in Holds(root).questions()}
+    held: dict[Path, Question] = {}
+
+    def look(node: CallNode) -> Question | None:
+        below = [question for each in node.calls if (question := look(each))]
+        found = questions.get(node.call.path) or next(iter(below if node.call.end is None else ()), None)
+        if found is not None:
+            held[node.call.path] = found
+        return found
+
+    for each in nodes:
+        look(each)
+    return held
+
+
 def _count(nodes: list[CallNode]) -> str:
     inner, waiting = 0, list(nodes)
     while waiting:
@@ -83,12 +140,12 @@ def _count(nodes: list[CallNode]) -> str:
     return f"{counted(len(nodes), 'call')}, {counted(inner, 'inner call')}"
 
 
-def _tree(nodes: list[CallNode]) -> list[str]:
+def _tree(nodes: list[CallNode], held: Held) -> list[str]:
     """Rows aligned in columns, each with its branch of the tree before it."""
     rows: list[tuple[str, ...]] = []
 
     def add(node: CallNode, branch: str, below: str) -> None:
-        rows.append((branch + plain(node.call.call.id), *_cells(node.call)))
+        rows.append((branch + plain(node.call.call.id), *_cells(node.call, held)))
         for each in node.calls:
             last = each is node.calls[-1]
             add(each, below + ("└─ " if last else "├─ "), below + ("   " if last else "│  "))
@@ -102,8 +159,12 @@ def _tree(nodes: list[CallNode]) -> list[str]:
     ]
 
 
-def _cells(call: RecordedCall) -> tuple[str, ...]:
+def _cells(call: RecordedCall, held: Held) -> tuple[str, ...]:
     name = plain(call.call.name) or "?"
+    if question := held.get(call.path):
+        return (name, "held", "", "", _short(_waits(call, question)))
+    if again := _asked_again(call):
+        return (name, "held", "", "", again)
     if call.end is None:
         state = "damaged" if call.damage else "running" if is_in_use(call.path.parents[1]) else "host died"
         return (name, state, "", "", _short(call.damage))
@@ -123,7 +184,19 @@ def _cells(call: RecordedCall) -> tuple[str, ...]:
     )
 
 
-def _details(call: RecordedCall) -> Iterator[str]:
+def _waits(call: RecordedCall, question: Question) -> str:
+    if question.id == call.call.id:
+        return f"{question.gate}: {question.reason}"
+    return f"its call {question.id} is held: {question.reason}"
+
+
+def _asked_again(call: RecordedCall) -> str:
+    """Where a call that was parked was asked again; "" for any other."""
+    link = load_link(call.path.parents[1], CONTINUED)
+    return f"asked again in step {step_name(link.step)}" if link and link.call == call.call.id else ""
+
+
+def _details(call: RecordedCall, held: Held, option: str) -> Iterator[str]:
     yield f"record  {call.path}"
     if call.at:
         yield f"asked   {call.at.isoformat(sep=' ', timespec='milliseconds')}"
@@ -132,11 +205,15 @@ def _details(call: RecordedCall) -> Iterator[str]:
     if call.damage:
         yield f"damage  {plain(call.damage)}"
     yield from _block("input", _pretty(call.call.input).encode(errors="backslashreplace"))
+    if question := held.get(call.path):
+        yield f"held: {plain(_waits(call, question))}; `litany holds{option}` shows how to answer"
+    if again := _asked_again(call):
+        yield f"held: it was {again}, by the same id"
     if call.end is None:
         if is_in_use(call.path.parents[1]):
-            yield "running: it has no end yet"
+            yield from () if question else ("running: it has no end yet",)
         else:
-            yield "no end: its host died, and whether it ran is unknown; `litany advance` settles it"
+            yield f"no end: its host died, and whether it ran is unknown; `litany advance{option}` settles it"
         yield from _block("stdout so far", call.stdout)
         yield from _block("stderr so far", call.stderr)
         return
@@ -178,14 +255,17 @@ def _pretty(value: JSON) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False)
 
 
-def _as_json(node: CallNode) -> dict[str, JSON]:
+def _as_json(node: CallNode, held: Held) -> dict[str, JSON]:
     call, end = node.call, node.call.end
+    question = held.get(call.path)
     return {
         "id": call.call.id,
         "name": call.call.name,
         "parent": call.parent,
         "at": call.at.isoformat() if call.at else None,
-        "running": end is None and is_in_use(node.call.path.parents[1]),
+        "running": end is None and question is None and is_in_use(node.call.path.parents[1]),
+        "asked_again_in": _asked_again(call).rpartition(" ")[2] or None,
+        "held": question and {"call": question.id, "gate": question.gate, "reason": question.reason},
         "outcome": str(end.outcome) if end else None,
         "exit_code": end.exit_code if end else None,
         "duration_s": end.duration_s if end else None,
@@ -202,5 +282,5 @@ def _as_json(node: CallNode) -> dict[str, JSON]:
         "layers": list(end.layers) if end else [],
         "damage": call.damage,
         "record": str(call.path),
-        "calls": [_as_json(each) for each in node.calls],
+        "calls": [_as_json(each, held) for each in node.calls],
     }

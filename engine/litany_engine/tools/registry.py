@@ -3,7 +3,7 @@
 | state | callable | shown to programs | found by search |
 |---|---|---|---|
 | active | yes | yes | by `search(..., active=True)` |
-| deferred | no | no | yes: a search tool may activate it |
+| deferred | by agents that have loaded it | to these | yes: a search tool may load it for an agent |
 | suspended | no | no | no |
 
 A registry changes while programs run, so whoever looked something up earlier looks again: a tool that was

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from litany_engine.configuration.config import Config
     from litany_engine.door.calls import Tool
+    from litany_engine.tools.loaded import LoadedTools
     from litany_engine.tools.registry import Registry
     from litany_engine.workspaces.workspace import Workspace
 
@@ -33,12 +34,18 @@ def workspace_tools(workspace: Workspace) -> list[Tool]:
     return tools
 
 
-def set_states(registry: Registry, config: Config, grant: Callable[[str], Iterable[str] | None]) -> None:
+def set_states(
+    registry: Registry,
+    config: Config,
+    loaded: LoadedTools,
+    grant: Callable[[str], Iterable[str] | None],
+) -> None:
     """Put the tools of a registry into the states that the operator gave them.
 
     Args:
         registry: the tools of this process.
         config: what the operator decided.
+        loaded: where a search writes down what it loads.
         grant: the names that an agent is granted, for the search among what is deferred.
     """
     from litany_engine.tools.registry import State  # noqa: PLC0415  most workspaces have no states
@@ -47,6 +54,6 @@ def set_states(registry: Registry, config: Config, grant: Callable[[str], Iterab
         from litany_engine.tools.search_tools import DECLARATION, search_tools  # noqa: PLC0415
 
         if DECLARATION.name not in registry.tools:
-            registry.register(search_tools(registry, grant))
+            registry.register(search_tools(registry, loaded, grant))
     for state, names in ((State.DEFERRED, config.deferred), (State.SUSPENDED, config.suspended)):
         registry.set_state(state, *(name for name in names if name in registry.tools))

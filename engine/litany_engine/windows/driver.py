@@ -22,6 +22,7 @@ from litany_engine.door.arguments import detach
 from litany_engine.interrupts import uninterrupted
 from litany_engine.records.dead_records import complete_dead_records
 from litany_engine.records.ids import agent_id_fault, in_tree
+from litany_engine.records.links import link_steps
 from litany_engine.records.recorded import inner_calls, load_call
 from litany_engine.records.records import step_name, step_numbers
 from litany_engine.windows.entries import (
@@ -156,6 +157,7 @@ class Driver:
             if found.held is not None:
                 step = workspace.records.open_step(agent.id)
                 calls, reply = found.standing.unanswered, found.standing.reply
+                self._link(step, found)
                 alone = reply is not None and len(reply.calls()) == 1
                 asked = Asked(calls, alone, found.held.tool_use_id)
                 answers = await self._answer(agent, transcript, step, flag, asked)
@@ -275,6 +277,17 @@ class Driver:
         recorded = record_of(call, now.reply.step, step_numbers(steps), load)
         inner = () if recorded is None else inner_calls(recorded.path)
         return died(call, recorded, config.output_head_bytes, config.output_tail_bytes, inner)
+
+    def _link(self, step: Step, found: _Found) -> None:
+        """Point from the step in which the held call was asked last to the one in which it is asked again."""
+        assert found.held is not None
+        first = found.standing.reply.step if found.standing.reply else step.number
+        call_id = found.held.tool_use_id
+        for number in range(step.number - 1, first - 1, -1):
+            before = step.path.with_name(step_name(number))
+            if (before / "tools" / call_id).is_dir():
+                link_steps(before, step.path, call_id)
+                return
 
     def _deliver(self, agent: Agent, transcript: Transcript, done: Advance) -> Advance:
         """Take what waits in the inbox into the transcript. Blocks; under the lock."""
