@@ -45,14 +45,14 @@ class TypedModule:
 
     def takes(self, tool: str, arguments: dict[str, Any]) -> bool:
         """Whether a call with these arguments would type-check."""
-        function = self.space[tool]
+        function = self.space[tool].__wrapped__
         hints = dict(function.__annotations__)
         hints.pop("return")
-        optional = function.__kwdefaults__ or {}
         code = function.__code__
-        names = code.co_varnames[: code.co_kwonlyargcount]
-        more = code.co_varnames[code.co_kwonlyargcount] if code.co_flags & 0x08 else None
-        if any(each not in arguments for each in names if each not in optional):
+        names = code.co_varnames[: code.co_argcount]
+        more = code.co_varnames[code.co_argcount] if code.co_flags & 0x08 else None
+        required = names[: len(names) - len(function.__defaults__ or ())]
+        if any(each not in arguments for each in required):
             return False
         for key, value in arguments.items():
             if key in names:

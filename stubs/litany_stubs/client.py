@@ -11,15 +11,16 @@ need them, and by then a program that uses them has them loaded.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
+from functools import partial
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast, overload
 
-from litany_stubs.finding import CO_VARARGS, listed, more_of, search
+from litany_stubs.finding import more_of, parameters, search
 from litany_stubs.result import UNSET, Result, ToolError, Unset
 from litany_stubs.values import to_json_value
-from litany_stubs.words import Door, DoorError
+from litany_stubs.words import Door, DoorError, unplaced
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Mapping, Sequence
+    from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 
 __all__ = [
     "UNSET",
@@ -31,10 +32,12 @@ __all__ = [
     "aio_invoke",
     "as_async",
     "bind",
-    "call",
     "fan_out",
     "invoke",
+    "offer",
     "search",
+    "sent",
+    "tool",
 ]
 
 MAX_FAN_OUT = 32
@@ -42,14 +45,7 @@ MAX_FAN_OUT = 32
 
 P = ParamSpec("P")
 T = TypeVar("T")
-
-_NOTHING: Mapping[str, Any] = {}
-
-UNNAMED = " without a name"
-"""What an argument by its place is called when the door is asked: no tool has one of such a name."""
-
-MISSING = Unset()
-"""What a parameter that must be given is until it is (`compiling.py`): not sent, so that the door tells."""
+F = TypeVar("F")
 
 _door: Door | None = None
 
@@ -75,110 +71,173 @@ def bound() -> Door:
     return _door
 
 
-def call(
-    name: str,
-    arguments: dict[str, Any],
-    *,
-    parse: bool = False,
-    lax: bool = False,
-    more: Mapping[str, Any] = _NOTHING,
-    positional: Sequence[Any] = (),
-) -> Result[Any]:
-    """Make one call; arguments that are `UNSET` are left out.
+class Tool:
+    """What stands behind a generated function.
+
+    Attributes:
+        name: the tool's exact name.
+        function: takes arguments as the signature says and returns them by name.
+        parse: read stdout as JSON into `data` when the tool gave no data.
+        lax: the tool's schema accepts names that it does not list.
+    """
+
+    __slots__ = ("function", "lax", "name", "parse")
+
+    def __init__(self, name: str, function: Callable[..., Any], *, parse: bool, lax: bool) -> None:
+        self.name = name
+        self.function = function
+        self.parse = parse
+        self.lax = lax
+
+    def takes(self) -> tuple[str, ...]:
+        """Return the names of its parameters, in the order of the signature."""
+        return parameters(self.function.__code__)
+
+    def by_name(self, positional: Sequence[Any], named: dict[str, Any]) -> dict[str, Any]:
+        """Return a call's arguments by name; those that have no place are told to the door as such."""
+        try:
+            found: dict[str, Any] = self.function(*positional, **named)
+        except TypeError as error:  # of Python's own binding: the function does nothing else
+            return self._with_a_slip(str(error), positional, named)
+        return found
+
+    def _with_a_slip(self, why: str, positional: Sequence[Any], named: dict[str, Any]) -> dict[str, Any]:
+        """Return arguments that the signature does not take, so that the door says what is wrong.
+
+        What is missing or not known, the schema tells best. The door cannot see what was given twice or has
+        no name, nor a misspelt name that the schema would let through: there Python's own words are sent.
+        """
+        names = self.takes()
+        unknown = {each: value for each, value in named.items() if each not in names}
+        placed = dict(zip(names, positional, strict=False))
+        apart = [value for each, value in placed.items() if each in named] + list(positional[len(names) :])
+        given = placed | named
+        if self.lax and unknown and more_of(self.function.__code__) is None:
+            given = {each: value for each, value in given.items() if each not in unknown}
+            return given | _unplaced(why, [*apart, *unknown.values()])
+        return given | _unplaced(why, apart) if apart else given
+
+
+_offered: dict[str, Tool] = {}
+
+
+def offer(tools: Mapping[str, Tool]) -> None:
+    """Make these the tools whose signatures `invoke` and `fan_out` know; of the module loaded last."""
+    _offered.clear()
+    _offered.update(tools)
+
+
+def tool(name: str, *, parse: bool = False, lax: bool = False) -> Callable[[F], F]:
+    """Return the decorator that makes a generated function call its tool.
 
     Args:
         name: the tool's exact name.
-        arguments: the call's input.
-        parse: read stdout as JSON into `data` when the tool gave no data.
-        lax: the tool's schema accepts names that it does not list.
-        more: arguments of names that it does not list.
-        positional: arguments given without a name.
-
-    Raises:
-        TypeError, ValueError: an argument is not JSON's; no call was made.
-        DoorError: the door cannot be reached.
+        parse: as `Tool.parse`.
+        lax: as `Tool.lax`.
     """
-    if more or positional:
-        arguments |= _unplaced(name, tuple(arguments), more, positional, lax=lax)
-    return Result(bound().call(name, _input(name, arguments)), parse=parse)
+
+    def decorate(function: Any) -> Any:
+        behind = Tool(name, function, parse=parse, lax=lax)
+
+        def stub(*positional: Any, **named: Any) -> Result[Any]:
+            return Result(bound().call(name, _input(name, behind.by_name(positional, named))), parse=parse)
+
+        return _dressed(stub, function, behind)
+
+    return decorate
 
 
-def invoke(name: str, arguments: Mapping[str, Any] | None = None) -> Result[Any]:
+def _dressed(stub: Any, function: Any, behind: Tool) -> Any:
+    stub.__name__ = stub.__qualname__ = function.__name__
+    stub.__doc__ = function.__doc__
+    stub.__wrapped__ = function
+    stub.__litany__ = behind
+    return stub
+
+
+def sent(arguments: dict[str, Any]) -> Result[Any]:
+    """Return the arguments, which is all that a generated function does; its decorator makes the call.
+
+    To a type checker they are the result, since that is what the decorated function returns.
+    """
+    return cast("Result[Any]", arguments)
+
+
+@overload
+def invoke(name: str, arguments: Mapping[str, Any] | None = None) -> Result[Any]: ...
+@overload
+def invoke(name: str, /, *positional: Any, **named: Any) -> Result[Any]: ...
+def invoke(*positional: Any, **named: Any) -> Result[Any]:
     """Call any granted tool by its exact name; for names and parameters that Python cannot spell.
 
-    Raises:
-        TypeError, ValueError: an argument is not JSON's; no call was made.
-        DoorError: the door cannot be reached.
-    """
-    return Result(bound().call(_name(name), _input(name, arguments)))
-
-
-async def aio_invoke(name: str, arguments: Mapping[str, Any] | None = None) -> Result[Any]:
-    """Call any granted tool by its exact name, under asyncio.
+    Args:
+        positional: the name, then one dict of arguments, or the arguments in the order of the signature.
+        named: arguments by name.
 
     Raises:
         TypeError, ValueError: an argument is not JSON's; no call was made.
         DoorError: the door cannot be reached.
     """
-    return Result(await bound().call_async(_name(name), _input(name, arguments)))
+    name, arguments = _invoked(positional, named)
+    return Result(bound().call(name, _input(name, arguments)))
 
 
-def as_async(
-    function: Callable[P, Result[T]], *, parse: bool = False, lax: bool = False
-) -> Callable[P, Coroutine[Any, Any, Result[T]]]:
+@overload
+async def aio_invoke(name: str, arguments: Mapping[str, Any] | None = None) -> Result[Any]: ...
+@overload
+async def aio_invoke(name: str, /, *positional: Any, **named: Any) -> Result[Any]: ...
+async def aio_invoke(*positional: Any, **named: Any) -> Result[Any]:
+    """Call any granted tool by its exact name, under asyncio; arguments as `invoke` takes them.
+
+    Raises:
+        TypeError, ValueError: an argument is not JSON's; no call was made.
+        DoorError: the door cannot be reached.
+    """
+    name, arguments = _invoked(positional, named)
+    return Result(await bound().call_async(name, _input(name, arguments)))
+
+
+def as_async(function: Callable[P, Result[T]]) -> Callable[P, Coroutine[Any, Any, Result[T]]]:
     """Return the asyncio twin of a generated function: same name, same parameters, awaited."""
-    code = function.__code__
-    names = code.co_varnames[: code.co_kwonlyargcount]
-    takes_more = more_of(code) is not None
-    asks_the_door = bool(code.co_flags & CO_VARARGS)  # loaded for a program: `compiling.py`
-    optional = function.__kwdefaults__ or {}
-    required = [] if asks_the_door else [each for each in names if each not in optional]
-    name: str = function.__name__
+    behind: Tool = function.__litany__  # type: ignore[attr-defined]
+    name, parse = behind.name, behind.parse
 
-    async def twin(*positional: Any, **arguments: Any) -> Result[Any]:
-        for each in required:
-            if each not in arguments:
-                raise TypeError(f"aio.{name}() missing the required argument {each!r}")
-        unknown = {} if takes_more else {each: arguments[each] for each in arguments if each not in names}
-        if unknown or positional:
-            arguments |= _unplaced(name, names, unknown, positional, lax=lax or not asks_the_door)
-        return Result(await bound().call_async(name, _input(name, arguments)), parse=parse)
+    async def twin(*positional: Any, **named: Any) -> Result[Any]:
+        arguments = _input(name, behind.by_name(positional, named))
+        return Result(await bound().call_async(name, arguments), parse=parse)
 
-    twin.__name__ = twin.__qualname__ = name
-    twin.__doc__ = function.__doc__
-    return twin
+    made: Callable[P, Coroutine[Any, Any, Result[T]]] = _dressed(twin, behind.function, behind)
+    return made
 
 
 def ungranted(name: str) -> Callable[..., Result[Any]]:
     """Return what stands for a tool that the module does not have: its calls are the door's to refuse."""
 
-    def tool(*positional: Any, **arguments: Any) -> Result[Any]:
-        arguments |= _by_place(positional)
-        return Result(bound().call(name, _input(name, arguments)))
+    def stub(*positional: Any, **named: Any) -> Result[Any]:
+        return Result(bound().call(name, _input(name, _without_order(name, positional, named))))
 
-    tool.__name__ = tool.__qualname__ = name
-    return tool
+    stub.__name__ = stub.__qualname__ = name
+    return stub
 
 
 def aio_ungranted(name: str) -> Callable[..., Coroutine[Any, Any, Result[Any]]]:
     """Return the same under asyncio."""
 
-    async def tool(*positional: Any, **arguments: Any) -> Result[Any]:
-        arguments |= _by_place(positional)
-        return Result(await bound().call_async(name, _input(name, arguments)))
+    async def stub(*positional: Any, **named: Any) -> Result[Any]:
+        return Result(await bound().call_async(name, _input(name, _without_order(name, positional, named))))
 
-    tool.__name__ = tool.__qualname__ = name
-    return tool
+    stub.__name__ = stub.__qualname__ = name
+    return stub
 
 
 @overload
 def fan_out(
-    tool: Callable[..., Result[T]], arguments: Sequence[Mapping[str, Any]], *, limit: int = 8
+    tool: Callable[..., Result[T]], arguments: Iterable[Any], *, limit: int = 8
 ) -> list[Result[T]]: ...
 @overload
-def fan_out(tool: str, arguments: Sequence[Mapping[str, Any]], *, limit: int = 8) -> list[Result[Any]]: ...
+def fan_out(tool: str, arguments: Iterable[Any], *, limit: int = 8) -> list[Result[Any]]: ...
 def fan_out(
-    tool: Callable[..., Result[Any]] | str, arguments: Sequence[Mapping[str, Any]], *, limit: int = 8
+    tool: Callable[..., Result[Any]] | str, arguments: Iterable[Any], *, limit: int = 8
 ) -> list[Result[Any]]:
     """Call one tool once for each item of `arguments`, several at a time; results are in its order.
 
@@ -186,7 +245,8 @@ def fan_out(
 
     Args:
         tool: a function of this module, or a tool's exact name.
-        arguments: one mapping of arguments for each call.
+        arguments: for each call a dict of arguments by name, a tuple of arguments in the order of the
+            signature, or the first argument alone.
         limit: calls in flight at once, 1 to 32.
 
     Raises:
@@ -240,17 +300,15 @@ def fan_out(
 @overload
 async def aio_fan_out(
     tool: Callable[..., Coroutine[Any, Any, Result[T]]],
-    arguments: Sequence[Mapping[str, Any]],
+    arguments: Iterable[Any],
     *,
     limit: int = 8,
 ) -> list[Result[T]]: ...
 @overload
-async def aio_fan_out(
-    tool: str, arguments: Sequence[Mapping[str, Any]], *, limit: int = 8
-) -> list[Result[Any]]: ...
+async def aio_fan_out(tool: str, arguments: Iterable[Any], *, limit: int = 8) -> list[Result[Any]]: ...
 async def aio_fan_out(
     tool: Callable[..., Coroutine[Any, Any, Result[Any]]] | str,
-    arguments: Sequence[Mapping[str, Any]],
+    arguments: Iterable[Any],
     *,
     limit: int = 8,
 ) -> list[Result[Any]]:
@@ -276,52 +334,74 @@ async def aio_fan_out(
 
 def _slots(
     tool: Callable[..., Any] | str,
-    arguments: Sequence[Mapping[str, Any]],
+    arguments: Iterable[Any],
     limit: int,
     *,
     awaited: bool = False,
 ) -> list[Callable[[], Any]]:
     if type(limit) is not int or not 1 <= limit <= MAX_FAN_OUT:
         raise ValueError(f"fan_out: limit must be a whole number from 1 to {MAX_FAN_OUT}, not {limit!r}")
+    if isinstance(arguments, (str, bytes, dict)):
+        raise TypeError(
+            "fan_out: arguments are a list with an item for each call, such as "
+            f"[{{'path': 'a'}}, {{'path': 'b'}}], not one {type(arguments).__name__}"
+        )
     # Every item is looked at before the first call is made.
-    items = [_input(f"fan_out: arguments[{index}]", each) for index, each in enumerate(arguments)]
+    items = [_item(each, f"fan_out: arguments[{index}]") for index, each in enumerate(arguments)]
     if isinstance(tool, str):
         general: Callable[..., Any] = aio_invoke if awaited else invoke
-        return [_later(general, tool, each) for each in items]
+        return [partial(general, tool, *positional, **named) for positional, named in items]
     if not callable(tool):
         raise TypeError(
             f"fan_out: the tool is of type {type(tool).__name__}; pass litany_tools.<tool> or its name"
         )
-    return [_spread(tool, each) for each in items]
+    return [partial(tool, *positional, **named) for positional, named in items]
 
 
-def _later(general: Callable[..., Any], name: str, arguments: Mapping[str, Any]) -> Callable[[], Any]:
-    return lambda: general(name, arguments)
+def _item(item: Any, place: str) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Return the arguments of one call of a `fan_out`: those by their place, and those by name."""
+    if isinstance(item, dict):
+        return (), _input(place, item)
+    if type(item) is tuple:
+        return tuple(to_json_value(list(item), place)), {}
+    return (to_json_value(item, place),), {}
 
 
-def _spread(tool: Callable[..., Any], arguments: Mapping[str, Any]) -> Callable[[], Any]:
-    return lambda: tool(**arguments)
+def _invoked(positional: tuple[Any, ...], named: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Return the tool that `invoke` was given and its arguments by name."""
+    if positional:
+        name, *rest = positional
+    elif "name" in named:
+        name, rest = named.pop("name"), []
+    else:
+        raise TypeError("invoke() missing 1 required positional argument: 'name'")
+    name = _name(name)
+    behind = _offered.get(name)
+    if not rest and named.keys() == {"arguments"} and not (behind and "arguments" in behind.takes()):
+        rest = [named.pop("arguments")]
+    if not rest:
+        return name, named
+    if len(rest) > 1 or not (rest[0] is None or isinstance(rest[0], dict)):
+        by_name = _without_order(name, rest, named) if behind is None else behind.by_name(rest, named)
+        return name, by_name
+    arguments = {**named, **(rest[0] or {})}
+    twice = [each for each in named if each in (rest[0] or {})]
+    if twice:
+        why = f"invoke() got multiple values for argument {twice[0]!r}"
+        arguments |= _unplaced(why, [named[each] for each in twice])
+    return name, arguments
 
 
-def _unplaced(
-    name: str, known: Sequence[str], more: Mapping[str, Any], positional: Sequence[Any], *, lax: bool
-) -> dict[str, Any]:
-    """Return arguments that have no place in a tool's signature as the door is to refuse them.
-
-    Raises:
-        TypeError: the tool's schema accepts names that it does not list, so the door would let them through,
-            and a misspelt argument would be one that was not given.
-    """
-    if lax:
-        takes = f"; it takes {listed(known)}"
-        if positional:
-            raise TypeError(f"{name}() takes its arguments by name{takes}")
-        raise TypeError(f"{name}() got an unexpected argument {next(iter(more))!r}{takes}")
-    return {**_by_place(positional), **more}
+def _without_order(name: str, positional: Sequence[Any], named: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a tool whose parameters have no order here."""
+    if not positional:
+        return named
+    why = f"{name}() takes its arguments by name: it has no function in litany_tools, which would order them"
+    return named | _unplaced(why, positional)
 
 
-def _by_place(positional: Sequence[Any]) -> dict[str, Any]:
-    return {f"argument {place}{UNNAMED}": each for place, each in enumerate(positional, 1)}
+def _unplaced(why: str, values: Sequence[Any]) -> dict[str, Any]:
+    return unplaced(why, [each for each in values if type(each) is not Unset])
 
 
 def _name(name: Any) -> str:

@@ -75,14 +75,12 @@ class Stub:
     definitions: tuple[Definition, ...]
 
     def signature(self) -> str:
-        """Return `name(*, path: str) -> Result[Any]` on one line."""
+        """Return `name(path: str) -> Result[Any]` on one line."""
         return f"{self.name}({', '.join(self.declared())}) -> Result[{self.data}]"
 
     def declared(self) -> list[str]:
         """Return the parts between the parentheses of the signature."""
         parts = [each.declared() for each in self.parameters]
-        if parts:
-            parts.insert(0, "*")
         if self.more is not None:
             parts.append(f"**{self.more_name}: {self.more}")
         return parts

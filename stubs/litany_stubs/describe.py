@@ -18,7 +18,7 @@ MIN_BUDGET_CHARS = 200
 """Least room that holds anything useful: a sentence and a few names."""
 
 HEAD = """\
-`import litany_tools` gives these functions; arguments by name, `= ...` may be left out.
+`import litany_tools` gives these functions; arguments by name or in order, `= ...` may be left out.
 Each call returns a Result: .stdout .stderr .exit_code .ok .data .refusal; .check() raises if it failed.
 Several at once, results in order: litany_tools.fan_out(litany_tools.some_tool, [{...}, {...}]).
 Under asyncio: `from litany_tools import aio`, then `await aio.some_tool(...)`.
@@ -58,15 +58,13 @@ def search(declarations: Sequence[ToolDeclaration], words: str, *, limit: int = 
 
 
 def shown(stub: Stub) -> str:
-    """Return a tool's signature as a model reads it: `read_file(*, path: str, limit: int = ...)`."""
+    """Return a tool's signature as a model reads it: `read_file(path: str, limit: int = ...)`."""
     if stub.no_function is not None:
         return f"invoke({quote(stub.name)}, {{...}}) -> Result[{stub.data}]"
     parts = [
         f"{each.name}: {each.type}" if each.required else f"{each.name}: {each.type} = ..."
         for each in stub.parameters
     ]
-    if parts:
-        parts.insert(0, "*")
     if stub.more is not None:
         parts.append(f"**{stub.more_name}: {stub.more}")
     return f"{stub.name}({', '.join(parts)}) -> Result[{stub.data}]"

@@ -8,13 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from litany_stubs.result import UNSET
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from types import CodeType
 
-CO_VARARGS, CO_VARKEYWORDS = 0x04, 0x08
+CO_VARKEYWORDS = 0x08
 """As in `inspect`, which a child does not import."""
 
 
@@ -72,26 +70,29 @@ def find(words: str, entries: Sequence[tuple[str, str, str]], *, limit: int) -> 
 
 
 def signature(function: Callable[..., Any]) -> str:
-    """Return `name(*, path: str, limit: int = UNSET) -> Result[Any]` of a generated function."""
+    """Return `name(path: str, limit: int = UNSET) -> Result[Any]` of a generated function."""
+    function = getattr(function, "__wrapped__", function)
     code = function.__code__
     hints = function.__annotations__
-    optional = {name for name, value in (function.__kwdefaults__ or {}).items() if value is UNSET}
+    names = parameters(code)
+    required = len(names) - len(function.__defaults__ or ())
     parts = [
-        f"{each}: {hints.get(each, 'Any')}" + (" = UNSET" if each in optional else "")
-        for each in code.co_varnames[: code.co_kwonlyargcount]
+        f"{each}: {hints.get(each, 'Any')}" + (" = UNSET" if place >= required else "")
+        for place, each in enumerate(names)
     ]
     if (more := more_of(code)) is not None:
         parts.append(f"**{more}: {hints.get(more, 'Any')}")
-    star = "*, " if code.co_kwonlyargcount else ""
-    return f"{function.__name__}({star}{', '.join(parts)}) -> {hints.get('return', 'Result[Any]')}"
+    return f"{function.__name__}({', '.join(parts)}) -> {hints.get('return', 'Result[Any]')}"
+
+
+def parameters(code: CodeType) -> tuple[str, ...]:
+    """Return the names of a generated function's parameters, in their order."""
+    return code.co_varnames[: code.co_argcount]
 
 
 def more_of(code: CodeType) -> str | None:
-    """Return what the tool's own `**` parameter is called; not one that `compiling.py` added."""
-    if not code.co_flags & CO_VARKEYWORDS:
-        return None
-    name = code.co_varnames[code.co_kwonlyargcount + bool(code.co_flags & CO_VARARGS)]
-    return None if name.startswith("_litany_") else name
+    """Return what the `**` parameter is called, or None when there is none."""
+    return code.co_varnames[code.co_argcount] if code.co_flags & CO_VARKEYWORDS else None
 
 
 def first_line(text: str, limit: int = 160) -> str:

@@ -60,7 +60,7 @@ def _head(stubs: Sequence[Stub]) -> str:
         "The tools this program may call; every call is checked, run and recorded by the door.",
         "",
         "    result = some_tool(path='a.txt')      # a Result: .stdout .stderr .exit_code .ok .data",
-        "    text = some_tool(path='a.txt').check().stdout      # a failure raises ToolError",
+        "    text = some_tool('a.txt').check().stdout      # by position; a failure raises ToolError",
         "    results = fan_out(some_tool, [{'path': 'a'}, {'path': 'b'}])      # several at a time, in order",
         "    result = await aio.some_tool(path='a.txt')      # under asyncio; gather them",
         "    result = invoke('any-name', {'any key': 1})      # any tool by its exact name",
@@ -94,8 +94,9 @@ def _imports(stubs: Sequence[Stub]) -> str:
         "from litany_stubs.client import aio_fan_out as _litany_aio_fan_out",
         "from litany_stubs.client import aio_invoke as _litany_aio_invoke",
         "from litany_stubs.client import as_async as _litany_as_async",
-        "from litany_stubs.client import call as _litany_call",
         "from litany_stubs.client import search as _litany_search",
+        "from litany_stubs.client import sent as _litany_sent",
+        "from litany_stubs.client import tool as _litany_tool",
         "",
     ]
     if typing:
@@ -120,33 +121,32 @@ def search(words: str, *, limit: int = 5) -> str:
     return _litany_search(words, _litany_functions, _litany_by_invoke, limit=limit)'''
 
 
+_OFFER = """\
+if not TYPE_CHECKING:
+    from litany_stubs.module import offer as _litany_offer
+
+    _litany_offer(__name__, globals())  # an import gets the names above; a call of any other is refused"""
+
+
 def _function(stub: Stub) -> str:
     head = f"def {stub.signature()}:"
     if len(head) > WIDTH:
         inner = "".join(f"    {each},\n" for each in stub.declared())
         head = f"def {stub.name}(\n{inner}) -> Result[{stub.data}]:"
-    return f"{head}\n    {docstring(_function_doc(stub), '    ')}\n{_body(stub)}"
+    flags = ["parse=True"] * stub.parses + ["lax=True"] * stub.lax
+    offered = f"@_litany_tool({', '.join([quote(stub.name), *flags])})"
+    return f"{offered}\n{head}\n    {docstring(_function_doc(stub), '    ')}\n{_body(stub)}"
 
 
 def _body(stub: Stub) -> str:
     pairs = [f"{quote(each.name)}: {each.name}" for each in stub.parameters]
     if stub.more is not None:
         pairs.append(f"**{stub.more_name}")
-    flags = _flags(stub)
-    tail = "".join(f", {each}" for each in flags)
-    line = f"    return _litany_call({quote(stub.name)}, {{{', '.join(pairs)}}}{tail})"
+    line = f"    return _litany_sent({{{', '.join(pairs)}}})"
     if len(line) <= WIDTH:
         return line
-    inner = "".join(f"            {each},\n" for each in pairs)
-    more = "".join(f"        {each},\n" for each in flags)
-    return (
-        f"    return _litany_call(\n        {quote(stub.name)},\n        {{\n{inner}        }},\n{more}    )"
-    )
-
-
-def _flags(stub: Stub) -> list[str]:
-    """What `client.call` and `client.as_async` are told of a tool besides its name and arguments."""
-    return ["parse=True"] * stub.parses + ["lax=True"] * stub.lax
+    inner = "".join(f"        {each},\n" for each in pairs)
+    return f"    return _litany_sent({{\n{inner}    }})"
 
 
 def _function_doc(stub: Stub) -> str:
@@ -191,9 +191,7 @@ def _aio(spelt: Sequence[Stub]) -> str:
         "    invoke = _litany_aio_invoke",
         "    fan_out = _litany_aio_fan_out",
     ]
-    lines += [
-        f"    {each.name} = _litany_as_async({', '.join([each.name, *_flags(each)])})" for each in spelt
-    ]
+    lines += [f"    {each.name} = _litany_as_async({each.name})" for each in spelt]
     return "\n".join(lines)
 
 
@@ -207,6 +205,7 @@ def _tables(stubs: Sequence[Stub]) -> str:
         _sequence("_litany_functions", [each.name for each in spelt], "()"),
         _mapping("_litany_by_invoke", [(each.name, invoke_doc(each)) for each in apart]),
         _sequence("__all__", [quote(each) for each in exported], "[]"),
+        _OFFER,
     ]
     return "\n".join(parts)
 

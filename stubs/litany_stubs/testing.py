@@ -28,14 +28,14 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple, TypeAlias
 
-from litany_stubs.client import UNNAMED, bind
-from litany_stubs.compiling import call_of
+from litany_stubs.client import bind
+from litany_stubs.compiling import decorator_of
 from litany_stubs.finding import listed
 from litany_stubs.module import CODE_NAME, MODULE_NAME, load_stubs
 from litany_stubs.names import is_parameter_name
 from litany_stubs.render import render
 from litany_stubs.values import to_json_value
-from litany_stubs.words import JSON, DoorError, Refusal, Reply, ToolDeclaration
+from litany_stubs.words import JSON, DoorError, Refusal, Reply, ToolDeclaration, unplaced_fault
 
 _PACKAGE = f"{Path(__file__).parent}{os.sep}"
 
@@ -229,7 +229,11 @@ class FakeDoor:
                     ", ".join(sorted(self._answers if self._granted is None else self._granted)) or "nothing"
                 )
                 return Canned(refusal(f"no tool {name} is granted; this door answers: {known}", gate="grant"))
-            if name in self._taken and (fault := self._taken[name].fault(name, asked)):
+            taken = self._taken.get(name)
+            if fault := unplaced_fault(asked):
+                known = "its order is not known here; say `with_stubs`, or give arguments by name"
+                return Canned(refusal(f"{fault}. {taken.told() if taken else known}", gate="schema"))
+            if taken and (fault := taken.fault(name, asked)):
                 return Canned(refusal(fault, gate="schema"))
             chosen = waiting.pop(0) if len(waiting) > 1 else waiting[0]
         return _canned(chosen(asked) if callable(chosen) else chosen)
@@ -249,21 +253,25 @@ class _Taken(NamedTuple):
         faults += [
             f"argument {each!r} is not known"
             for each in (arguments if self.is_closed else ())
-            if each not in self.names and (is_parameter_name(each) or each.endswith(UNNAMED))
+            if each not in self.names and is_parameter_name(each)
         ]
-        return f"{name}: {'; '.join(faults)}. It takes: {listed(self.names)}." if faults else ""
+        return f"{name}: {'; '.join(faults)}. {self.told()}" if faults else ""
+
+    def told(self) -> str:
+        """What it takes, as a sentence."""
+        return f"It takes: {listed(self.names)}."
 
 
 def _read_taken(text: str) -> dict[str, _Taken]:
     found = {}
     for each in ast.parse(text).body:
-        if isinstance(each, ast.FunctionDef) and (call := call_of(each)) is not None:
+        if isinstance(each, ast.FunctionDef) and (decorator := decorator_of(each)) is not None:
             takes = each.args
-            needed = zip(takes.kwonlyargs, takes.kw_defaults, strict=True)
-            found[each.name] = _Taken(
-                tuple(one.arg for one in takes.kwonlyargs),
-                tuple(one.arg for one, default in needed if default is None),
-                takes.kwarg is None and all(one.arg != "lax" for one in call.keywords),
+            names = tuple(one.arg for one in takes.args)
+            found[ast.literal_eval(decorator.args[0])] = _Taken(
+                names,
+                names[: len(names) - len(takes.defaults)],
+                takes.kwarg is None and all(one.arg != "lax" for one in decorator.keywords),
             )
     return found
 

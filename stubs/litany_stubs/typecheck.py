@@ -19,9 +19,12 @@ import tempfile
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from litany_stubs.module import MODULE_NAME
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 TIMEOUT_S = 30.0
 """Seconds that the checker may take; it needs a twentieth of one for an ordinary program."""
@@ -90,9 +93,8 @@ def check_types(program_source: str, stub_source: str, *, timeout_s: float = TIM
 
 @dataclass(frozen=True, slots=True)
 class _Said:
-    """What the checker said: a rule, a text, and the place it stands at (line from 1, column from 0)."""
+    """What the checker said, and the place it stands at (line from 1, column from 0)."""
 
-    rule: str
     text: str
     start: tuple[int, int]
 
@@ -132,8 +134,8 @@ def _run(program_source: str, stub_source: str, timeout_s: float) -> list[_Said]
 
 def _read(found: Any) -> _Said:
     begin = found["location"]["positions"]["begin"]
-    rule = found["check_name"]
-    return _Said(rule, found["description"].removeprefix(f"{rule}: "), (begin["line"], begin["column"] - 1))
+    text = found["description"].removeprefix(f"{found['check_name']}: ")
+    return _Said(text, (begin["line"], begin["column"] - 1))
 
 
 class _Uses:
@@ -142,9 +144,12 @@ class _Uses:
     def __init__(self, tree: ast.Module, source: str, stub_source: str) -> None:
         self._lines = re.split("\r\n|\r|\n", source)
         stubs = ast.parse(stub_source).body
-        self._tools = sorted(
-            each.name for each in stubs if isinstance(each, ast.FunctionDef) and each.name not in _OFFERED
-        )
+        self._parameters = {
+            each.name: [one.arg for one in each.args.args]
+            for each in stubs
+            if isinstance(each, ast.FunctionDef) and each.name not in _OFFERED
+        }
+        self._tools = sorted(self._parameters)
         aio = {"invoke", "fan_out", *self._tools}
         self._names = {"": _listed(stubs), "aio": aio}
         self.aliases: dict[str, str] = {}
@@ -166,11 +171,11 @@ class _Uses:
 
     def without_echoes(self, said: list[_Said]) -> list[_Said]:
         """Leave out "this dict is wrong" where something is said of a key in it."""
-        given = [argument for call in self._calls for argument in call.keywords]
+        given = [argument for call in self._calls for argument in _given(call)]
         kept = []
         for each in said:
             place = self._place(each)
-            whole = [node for node in given if _start(node) == place and isinstance(node.value, ast.Dict)]
+            whole = [node for node in given if _start(node) == place and isinstance(_value(node), ast.Dict)]
             closer = [other for other in said if other is not each and _within(whole, self._place(other))]
             if not (closer and "found `dict[" in each.text):
                 kept.append(each)
@@ -192,18 +197,30 @@ class _Uses:
             return f"{name}: await it first; its result comes with `await {name}(...)`"
         if "Result[" in said.text and "no attribute" in said.text:
             return said.text
-        keyword = next((each for each in node.keywords if _holds(each, place)), None)
-        if keyword is not None and _doubtful(said.text, keyword.value):
+        given = next((each for each in _given(node) if _holds(each, place)), None)
+        if given is not None and _doubtful(said.text, _value(given)):
             return None
-        if said.rule == "too-many-positional-arguments":
-            return f"{name}: arguments are given by name, as in {name}(path='a.txt')"
-        if keyword is None and not _OF_THE_CALL.search(said.text):
+        if given is None and not _OF_THE_CALL.search(said.text):
             return None  # of what is done with the result: that a failed tool has no data, for one
         text = _PREFIX.sub("", said.text)
         if text.endswith("| Unset`, found `None`"):
             text += ", which is sent as null; leave the argument out"
-        where = f"{name}, argument {keyword.arg}" if keyword is not None and keyword.arg else name
-        return f"{where}: {text}"
+        parameter = self._parameter(node, name, given)
+        return f"{name}, argument {parameter}: {text}" if parameter else f"{name}: {text}"
+
+    def _parameter(self, call: ast.Call, name: str, given: ast.expr | ast.keyword | None) -> str | None:
+        """Return which parameter an argument is for, or None when it is for none or nobody can tell."""
+        if isinstance(given, ast.keyword):
+            return given.arg
+        before = call.args[: call.args.index(given)] if given is not None else []
+        names = self._parameters.get(name.removeprefix("aio."), [])
+        if (
+            given is None
+            or len(before) >= len(names)
+            or any(isinstance(each, ast.Starred) for each in before)
+        ):
+            return None
+        return names[len(before)]
 
     def _is_unknown(self, place: tuple[int, int]) -> bool:
         """Whether a name that the module, or its `aio`, does not have is asked of it at a place."""
@@ -268,7 +285,15 @@ def _holds(node: ast.expr | ast.keyword | ast.stmt, place: tuple[int, int]) -> b
     return _start(node) <= place < (node.end_lineno or node.lineno, node.end_col_offset or node.col_offset)
 
 
-def _within(nodes: list[ast.keyword], place: tuple[int, int]) -> bool:
+def _given(call: ast.Call) -> list[ast.expr | ast.keyword]:
+    return [*call.args, *call.keywords]
+
+
+def _value(argument: ast.expr | ast.keyword) -> ast.expr:
+    return argument.value if isinstance(argument, ast.keyword) else argument
+
+
+def _within(nodes: Sequence[ast.expr | ast.keyword], place: tuple[int, int]) -> bool:
     return any(_holds(each, place) for each in nodes)
 
 

@@ -9,7 +9,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
+
+MAX_WHY_CHARS = 500
+"""Characters of Python's own words on a call; its longest message names a few parameters."""
 
 JSON = Any
 """A value of JSON's domain: None, bool, int, float (finite), str, list of them, dict from str to them."""
@@ -64,6 +67,22 @@ class Reply:
     stderr: bytes = b""
     data: JSON = None
     refusal: Refusal | None = None
+
+
+UNPLACED = "(arguments without a place)"
+"""The key under which a call's input holds what the tool's signature has no place for; no tool takes it."""
+
+
+def unplaced(why: str, values: Sequence[Any]) -> dict[str, Any]:
+    """Return the part of a call's input that makes the door refuse it, with what has no place in it."""
+    return {UNPLACED: {"why": why, "values": list(values)}}
+
+
+def unplaced_fault(arguments: JSON) -> str:
+    """Return why arguments of an input have no place, in Python's own words; "" when all have one."""
+    held = arguments.get(UNPLACED) if isinstance(arguments, dict) else None
+    why = held.get("why") if isinstance(held, dict) else None
+    return why[:MAX_WHY_CHARS] if isinstance(why, str) else ""
 
 
 class DoorError(RuntimeError):

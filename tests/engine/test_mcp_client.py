@@ -170,7 +170,7 @@ def test_the_commands_know_a_servers_tools(tmp_path: Path) -> None:
         return done.stdout
 
     assert "s_add                Adds two numbers" in run("tool")
-    assert "s_add(*, a: int, b: int)" in run("describe")
+    assert "s_add(a: int, b: int)" in run("describe")
     assert "def s_add(" in run("stubs")
     assert run("tool", "s_add", "--input", '{"a": 1, "b": 2}') == '{"sum": 3}'
 

@@ -105,7 +105,7 @@ def test_the_agents_tools_are_offered_python_first_with_what_it_can_reach(worksp
     assert names[0] == "python"
     assert names[1:] == sorted(names[1:])
     assert {"bash", "read_file", "apply_patch", "stock"} <= set(names)
-    assert "stock(*, fruit: str) -> Result[" in tools.tools[0].description
+    assert "stock(fruit: str) -> Result[" in tools.tools[0].description
     by_name = {each.name: each for each in tools.tools}
     assert by_name["stock"].input_schema["required"] == ["fruit"]
     assert by_name["stock"].output_schema["type"] == "object"

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
+import json
 import operator
+import sys
 import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -14,9 +18,10 @@ import pytest
 
 from litany_stubs import client
 from litany_stubs.module import load_stubs
-from litany_stubs.render import render
+from litany_stubs.render import render, write_stubs
+from litany_stubs.result import UNSET
 from litany_stubs.testing import FakeDoor, failure, late, unreachable
-from litany_stubs.words import DoorError, Reply, ToolDeclaration
+from litany_stubs.words import UNPLACED, DoorError, Reply, ToolDeclaration
 
 ECHO = ToolDeclaration(
     "echo", "Say it again.", {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
@@ -232,43 +237,131 @@ def test_asyncio_functions_are_told_as_the_others_are(tools: ModuleType) -> None
 
 
 SCHEMA: dict[str, Any] = ECHO.input_schema | {"additionalProperties": False}  # type: ignore[operator]
-WRONG = [
-    ({}, (), {}),
-    ({"n": 1, "m": 2}, (), {"n": 1, "m": 2}),
-    ({}, (1,), {"argument 1 without a name": 1}),
-    ({"n": 1}, (2, "x"), {"n": 1, "argument 1 without a name": 2, "argument 2 without a name": "x"}),
+WRONG: list[tuple[Any, ...]] = [
+    ({}, (), {}, ""),
+    ({"n": 1, "m": 2}, (), {"n": 1, "m": 2}, ""),
+    ({"m": 2}, (1,), {"n": 1, "m": 2}, ""),
+    ({"n": 1}, (2, "x"), {"n": 1}, "echo() got multiple values for argument 'n'"),
+    ({}, (2, "x"), {"n": 2}, "echo() takes 1 positional argument but 2 were given"),
+    ({"n": 1}, (UNSET,), {"n": 1}, "echo() got multiple values for argument 'n'"),
 ]
 
 
 @pytest.mark.parametrize("under_asyncio", [False, True])
-@pytest.mark.parametrize(("given", "positional", "asked"), WRONG)
+@pytest.mark.parametrize("lax", [False, True])
+@pytest.mark.parametrize(("given", "positional", "asked", "why"), WRONG)
 def test_what_a_tool_does_not_take_is_asked_of_the_door_as_it_was_given(
     fake_door: FakeDoor,
     given: dict[str, Any],
     positional: tuple[Any, ...],
     asked: dict[str, Any],
+    why: str,
+    lax: bool,
     under_asyncio: bool,
 ) -> None:
     fake_door.answers("echo", "")
-    tools = load_stubs(render([ToolDeclaration("echo", "Say it again.", SCHEMA)]))
+    schema = ECHO.input_schema if lax else SCHEMA
+    tools = load_stubs(render([ToolDeclaration("echo", "Say it again.", schema)]))
     call = (lambda *a, **k: asyncio.run(tools.aio.echo(*a, **k))) if under_asyncio else tools.echo
     call(*positional, **given)
-    assert fake_door.calls == [("echo", asked)]
+    ((_, found),) = fake_door.calls
+    apart = found.pop(UNPLACED, None)
+    if lax and "m" in asked and not why:
+        why = "echo() got an unexpected keyword argument 'm'"
+        asked = {name: value for name, value in asked.items() if name != "m"}
+    assert found == asked
+    assert (apart["why"] if apart else "") == why
 
 
-@pytest.mark.parametrize("under_asyncio", [False, True])
-def test_a_misspelt_argument_that_the_schema_would_let_through_is_an_error_and_no_call(
-    fake_door: FakeDoor, tools: ModuleType, under_asyncio: bool
+@pytest.fixture
+def pair(fake_door: FakeDoor) -> ModuleType:
+    """A tool `pair` that answers what it was given, its optional parameter declared before the required ones."""
+    integer = {"type": "integer"}
+    schema = {
+        "type": "object",
+        "properties": {"z": integer, "b": integer, "a": integer},
+        "required": ["b", "a"],
+    }
+    fake_door.answers("pair", json.dumps)
+    return load_stubs(render([ToolDeclaration("pair", "Two numbers.", schema)]))
+
+
+PLACED: list[tuple[tuple[Any, ...], dict[str, Any], dict[str, Any]]] = [
+    ((1, 2), {}, {"b": 1, "a": 2}),
+    ((1,), {"a": 2}, {"b": 1, "a": 2}),
+    ((1, 2, 3), {}, {"b": 1, "a": 2, "z": 3}),
+    ((1, 2), {"z": 3}, {"b": 1, "a": 2, "z": 3}),
+    ((1, 2, UNSET), {}, {"b": 1, "a": 2}),
+]
+
+
+@pytest.mark.parametrize(("positional", "named", "asked"), PLACED)
+def test_positional_arguments_are_sent_by_the_names_of_the_signature(
+    fake_door: FakeDoor,
+    pair: ModuleType,
+    positional: tuple[Any, ...],
+    named: dict[str, Any],
+    asked: dict[str, Any],
 ) -> None:
-    call = (lambda *a, **k: asyncio.run(tools.aio.echo(*a, **k))) if under_asyncio else tools.echo
-    with pytest.raises(TypeError, match="unexpected argument 'm'; it takes n"):
-        call(n=1, m=2)
-    with pytest.raises(TypeError, match="takes its arguments by name; it takes n"):
-        call(1)
-    assert fake_door.calls == []
+    pair.pair(*positional, **named).check()
+    pair.invoke("pair", *positional, **named).check()
+
+    async def main() -> None:
+        (await pair.aio.pair(*positional, **named)).check()
+        (await pair.aio.invoke("pair", *positional, **named)).check()
+
+    asyncio.run(main())
+    if not named and UNSET not in positional:
+        for found in pair.fan_out(pair.pair, [positional]), pair.fan_out("pair", [positional]):
+            found[0].check()
+        for tool in pair.aio.pair, "pair":
+            asyncio.run(pair.aio.fan_out(tool, [positional]))[0].check()
+    assert [each.input for each in fake_door.calls] == [asked] * len(fake_door.calls)
+    assert len(fake_door.calls) >= 4
+
+
+def test_an_item_of_a_fan_out_that_is_no_tuple_is_the_first_argument(
+    fake_door: FakeDoor, tools: ModuleType
+) -> None:
+    fake_door.answers("echo", echo)
+    assert [each.stdout for each in tools.fan_out(tools.echo, [1, {"n": 2}, (3,)])] == ["1", "2", "3"]
+    assert [each.stdout for each in tools.fan_out(tools.echo, range(3))] == ["0", "1", "2"]
+    for one in ("abc", {"n": 1}, b"x"):
+        with pytest.raises(TypeError, match="a list with an item for each call"):
+            tools.fan_out(tools.echo, one)
+
+
+def test_invoke_takes_one_dict_names_or_both(fake_door: FakeDoor, pair: ModuleType) -> None:
+    pair.invoke("pair", {"b": 1, "a": 2})
+    pair.invoke("pair", {"b": 1}, a=2)
+    pair.invoke("pair", b=1, a=2)
+    pair.invoke("pair", arguments={"b": 1, "a": 2})
+    pair.invoke(name="pair", arguments={"b": 1, "a": 2})
+    assert [each.input for each in fake_door.calls] == [{"b": 1, "a": 2}] * 5
+    assert "multiple values for argument 'b'" in pair.invoke("pair", {"b": 1}, b=2).refusal.reason
+    fake_door.answers("no-function", "")
+    assert "takes its arguments by name" in pair.invoke("no-function", 1).refusal.reason
+    assert pair.no_such(1).refusal.gate == pair.invoke("no-such", 1).refusal.gate == "grant"
+
+
+def test_outside_the_sandbox_a_module_refuses_what_it_refuses_inside(
+    fake_door: FakeDoor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_stubs([ToolDeclaration("echo", "Say it again.", SCHEMA)], tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "litany_tools", raising=False)
+    outside: Any = importlib.import_module("litany_tools")
+    monkeypatch.delitem(sys.modules, "litany_tools")
+    inside: Any = load_stubs((tmp_path / "litany_tools.py").read_text())
     fake_door.answers("echo", "")
-    call()  # what is missing, the schema requires
-    assert fake_door.calls == [("echo", {})]
+    for module in (outside, inside):
+        for positional, named in [((1, 2), {}), ((1,), {"n": 1}), ((), {"m": 1}), ((), {})]:
+            module.echo(*positional, **named)
+        module.ehco(n=1)
+        assert not hasattr(module, "ehco")
+    half = len(fake_door.calls) // 2
+    assert fake_door.calls[:half] == fake_door.calls[half:]
+    assert half == 5
 
 
 @pytest.mark.parametrize("under_asyncio", [False, True])

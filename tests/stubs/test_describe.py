@@ -11,7 +11,7 @@ from stubs_kit import corpus, declared
 
 def test_the_whole_has_signatures_all_that_tools_say_and_types() -> None:
     text = describe([declared("create_issue"), declared("gitea.create_hook")])
-    assert "create_issue(*, owner: str, repo: str, title: str, body: str = ..., " in text
+    assert "create_issue(owner: str, repo: str, title: str, body: str = ..., " in text
     assert "    Create a new issue." in text
     assert "class CreateIssueData(TypedDict):" in text
     assert 'invoke("gitea.create_hook", {...}) -> Result[Any]' in text

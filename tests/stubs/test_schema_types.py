@@ -170,8 +170,8 @@ def signature(name: str) -> str:
         ("nullable", "a: str | None, "),
         ("ref_encoded", "a: int, b: str | Unset = UNSET"),
         ("ref_siblings", 'a: Literal["a", "b"]'),
-        ("ref_siblings_7", "(*, a: str)"),
-        ("open_top", "(*, name: str, **more: int)"),
+        ("ref_siblings_7", "(a: str)"),
+        ("open_top", "(name: str, **more: int)"),
         ("more_taken", "**more__: int"),
         ("self_array", "a: SelfArrayA"),
         ("output_tuple", "Result[list[str | int]]"),
@@ -183,7 +183,7 @@ def test_a_schema_reads_as_one_would_write_it(name: str, expected: str) -> None:
 
 
 def test_an_optional_property_that_may_not_be_there_is_no_parameter() -> None:
-    assert signature("false_property") == "false_property(*, a: str | Unset = UNSET) -> Result[Any]"
+    assert signature("false_property") == "false_property(a: str | Unset = UNSET) -> Result[Any]"
 
 
 def test_a_schema_that_no_object_fits_gives_no_function() -> None:

@@ -30,13 +30,15 @@ from litany_tools import aio, add, ad
 t.add(a=1)
 t.ad(a=1, b=2)
 t.add(a=1, b=2, c=3)
-t.add(1, 2)
+t.add(1, 2, 3)
 t.add(a=1, b=2).output
 t.open_object(c={"x": 1, "y": 1})
 t.formats(a=None)
 async def main():
     await aio.add(a=None, b=1)
     aio.add(a=1, b=2).stdout
+    await aio.add(1, "2")
+t.add(1, a=2)
 """
 
 RIGHT = """\
@@ -48,11 +50,15 @@ closed = {"x": 1}
 litany_tools.open_object(a=point, c=closed)
 whole = [1, 2]
 litany_tools.plot(kind="line", x=whole, y=whole)
+litany_tools.open_object(point, c=closed)
+litany_tools.add(1, 2)
+litany_tools.add(1, b=2)
 litany_tools.tuples(a=["x", 1], c=["a", 1.5])
 litany_tools.bounds(d=whole, b=1)
 print(litany_tools.add(a=1, b=2).data["sum"] + 1)
 litany_tools.formats(a=UNSET, b="x")
-results = litany_tools.fan_out(litany_tools.add, [{"a": 1, "b": 2}])
+results = litany_tools.fan_out(litany_tools.add, [{"a": 1, "b": 2}, (1, 2)])
+litany_tools.invoke("add", 1, b=2)
 async def main():
     return await asyncio.gather(aio.add(a=1, b=2), aio.formats())
 try:
@@ -76,12 +82,14 @@ def findings() -> list[Finding]:
         (4, 1, "parameter `b`"),
         (5, 1, "`ad`; did you mean add"),
         (6, 17, "add, argument c:"),
-        (7, 7, "add: arguments are given by name"),
+        (7, 13, "add: Too many positional arguments"),
         (8, 1, "no attribute `output`"),
         (9, 26, 'open_object, argument c: Unknown key "y"'),
         (10, 11, "leave the argument out"),
         (12, 19, "aio.add, argument a:"),
         (13, 5, "aio.add: await it first"),
+        (14, 22, "aio.add, argument b: Expected `float`"),
+        (15, 10, "add, argument a: Multiple values"),
     ],
 )
 def test_each_mistake_is_found_at_its_place(
@@ -105,7 +113,7 @@ def test_no_finding_hangs_on_the_name_of_a_rule(
     monkeypatch.setattr(typecheck, "find_checker", lambda: str(renamed))
     found = check_types(WRONG, STUBS)
     assert [(each.line, each.column) for each in found] == [(each.line, each.column) for each in findings]
-    assert found != findings  # the words of one finding are better when the rule is known
+    assert found == findings
 
 
 def test_a_misspelt_name_is_known_by_its_place_whatever_the_checker_calls_it(

@@ -17,6 +17,7 @@ from litany_engine.door.schemas import compile_schema
 from litany_engine.near import near
 from litany_runtime.limits import KIB, MIB
 from litany_stubs.values import to_json_value
+from litany_stubs.words import unplaced_fault
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -60,6 +61,8 @@ class ArgumentCheck:
 
     def fault(self, arguments: JSON) -> str | None:
         """None when the arguments are accepted, else what is wrong and what the tool takes."""
+        if fault := unplaced_fault(arguments):
+            return f"{fault}. {takes(self.declaration)}"
         if isinstance(arguments, dict) and self._validator.is_valid(arguments):
             return None
         name = self.declaration.name
@@ -133,7 +136,7 @@ def takes(declaration: ToolDeclaration) -> str:
             if required
             else f"{declaration.name} takes no named arguments."
         )
-    names = sorted(properties, key=lambda name: (name not in required, name))
+    names = sorted(properties, key=lambda name: name not in required)  # the order of its stub's signature
     parts = [
         f"{name} ({_type_of(properties[name])}, {'required' if name in required else 'optional'})"
         for name in names
