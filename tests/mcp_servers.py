@@ -186,7 +186,7 @@ def _do(what: Any, message: Any) -> None:
         os._exit(what["exit"])
     if "raw" in what:
         for _ in range(what.get("times", 1)):
-            sys.stdout.write(what["raw"])
+            sys.stdout.buffer.write(what["raw"].encode(what.get("encoding", "utf-8")))
         sys.stdout.flush()
         if "then" in what:
             _do(what["then"], message)

@@ -78,10 +78,7 @@ class OpenWorkspace:
             set_states(self._tools.registry, config, self._loaded, self._grant)
         self._servers: Servers | None = None
         if config.mcp:
-            from litany_engine.mcp.sdk import need_sdk  # noqa: PLC0415  most workspaces have no servers
-
-            need_sdk("[mcp] in litany.toml")
-            from litany_engine.mcp.connected import Servers  # noqa: PLC0415
+            from litany_engine.mcp.connected import Servers  # noqa: PLC0415  most workspaces have no servers
 
             self._servers = Servers(workspace, self._tools.registry, self._lasting)
         config.rules.check(self._tools.tools.values())

@@ -17,7 +17,7 @@ from litany_engine.door.calls import CallEnd
 from litany_engine.mcp import connection
 from litany_engine.mcp.connection import MAX_MESSAGE_BYTES, MAX_PAGES
 from litany_engine.mcp.errors import ServerError
-from litany_engine.mcp.lines import Lines, LineTooLongError, Outgoing
+from litany_engine.mcp.lines import ClosedError, Lines, LineTooLongError, Outgoing
 from litany_engine.mcp.listing import MAX_DECLARATION_BYTES, MAX_TOOLS
 from litany_runtime.outcome import Outcome
 from mcp_kit import call, good, raw, tool, within
@@ -49,7 +49,9 @@ def refused(tmp_path: Path, script: dict[str, Any]) -> str:
         ({"tools/list": {"tools": "many"}}, "lists its tools in a way that cannot be read"),
         ({"tools/list": {"tools": [], "nextCursor": "more"}}, f"on more than {MAX_PAGES} pages"),
         ({"tools/list": {"tools": [tool(f"t{n}") for n in range(MAX_TOOLS + 1)]}}, f"{MAX_TOOLS} are the most"),
-        ({"tools/list": {"tools": [tool(), tool()]}}, "two tools named 't'"),
+        ({"tools/list": {"tools": [tool()], "nextCursor": 5}}, "`nextCursor` is 5"),
+        ({"tools/list": {"raw": '{"jsonrpc":"2.0","id":2,"result":null}\n'}}, "its `result` is null"),
+        ({"initialize": {"raw": '{"jsonrpc":"2.0","id":1,"result":{"\n'}}, "it is not JSON"),
         ({"start": {"raw": "x" * 65536, "times": 200}}, f"a message of more than {MAX_MESSAGE_BYTES} bytes"),
     ],
 )  # fmt: skip
@@ -63,23 +65,40 @@ def test_a_server_that_cannot_be_used_is_named_with_the_cause(
     ("told", "words"),
     [
         (tool("a/b"), "tool name 's_a/b'"),
-        (tool("x" * 64), "1 to 64 letters"),
+        (tool("x" * 64), "tool name"),
         (tool("\x1b[2J"), "tool name"),
         (tool("café"), "tool name"),
-        (tool(inputSchema={"type": "object", "properties": {"a": {"type": "strange"}}}), "input_schema"),
-        (tool(inputSchema={"type": "object", "properties": {"a": {"$ref": "http://example.org/"}}}), "another document"),
-        (tool(inputSchema={"type": "object", "properties": {"a": {"$ref": "file:///etc/passwd"}}}), "another document"),
-        (tool(outputSchema={"type": "object", "properties": {"a": {"type": 7}}}), "is not valid"),
-        (tool(description="x" * MAX_DECLARATION_BYTES), f"{MAX_DECLARATION_BYTES} are read"),
+        (tool(inputSchema={"type": "object", "properties": {"a": {"type": "strange"}}}), "input_schema: "),
+        (tool(inputSchema={"type": "object", "properties": {"a": {"$ref": "http://example.org/"}}}), "input_schema: "),
+        (tool(inputSchema={"type": "object", "properties": {"a": {"$ref": "file:///etc/passwd"}}}), "input_schema: "),
+        (tool(inputSchema={"type": "string"}), 'its input schema is not of an object: its `type` is "string"'),
+        (tool(inputSchema=None), "its `inputSchema` is null"),
+        (tool(inputSchema=[]), "its `inputSchema` is a list, not an object"),
+        ({"name": "u"}, "its `inputSchema` is missing"),
+        (tool(outputSchema={"type": "object", "properties": {"a": {"type": 7}}}), "7 is not valid"),
+        (tool(outputSchema="text"), "its `outputSchema` is"),
+        (tool(description=5), "its `description` is 5, not a text"),
+        (tool(annotations=True), "its `annotations` is true, not an object"),
+        (tool(description="x" * MAX_DECLARATION_BYTES), "what its server says of it has"),
     ],
 )  # fmt: skip
-def test_a_tool_that_cannot_be_offered_is_refused_by_its_name(
-    tmp_path: Path, told: dict[str, Any], words: str
+def test_a_tool_that_cannot_be_offered_is_suspended_with_the_cause(
+    tmp_path: Path, told: dict[str, Any], words: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    message = refused(tmp_path, {"tools/list": {"tools": [tool("fine"), told]}})
-    assert f"its tool {told['name']!r} cannot be offered" in message
-    assert words in message
-    assert "tools = [...] in [mcp.s]" in message
+    script = {"tools/list": {"tools": [tool("fine"), told]}, "tools/call": {"content": []}}
+
+    async def do(ws: OpenWorkspace) -> tuple[CallEnd, CallEnd]:
+        return await ws.invoke("s_fine", {}), await ws.invoke("s_" + told["name"], {})
+
+    fine, end = within(raw(tmp_path, script), do)
+    assert fine.outcome is Outcome.COMPLETED
+    assert f"of server s cannot be offered: {words}" in caplog.text
+    assert end.refusal is not None
+    if len(told["name"]) < 100 and told["name"].isprintable():
+        assert end.refusal.gate == "availability"
+        assert f"what its server says of it makes no tool: {words}" in end.refusal.reason
+    else:
+        assert end.refusal.gate == "grant"
 
 
 def test_the_other_tools_of_such_a_server_can_be_used_by_name(tmp_path: Path) -> None:
@@ -95,7 +114,7 @@ def test_the_other_tools_of_such_a_server_can_be_used_by_name(tmp_path: Path) ->
         ({"exit": 1}, "it ended with exit code 1"),
         ({"content": "text"}, "no result of a tool call"),
         ({"nothing": 1}, "no result of a tool call"),
-        ({"content": [{"type": "hologram"}]}, "no result of a tool call"),
+        ({"content": [{"type": "hologram"}]}, "no result of a tool call: content 1 is of a kind that is not known, 'hologram'"),
     ],
 )  # fmt: skip
 def test_an_answer_that_is_none_is_a_fault_of_its_server(tmp_path: Path, answer: Any, words: str) -> None:
@@ -266,20 +285,15 @@ def test_a_line_is_bounded_however_it_comes() -> None:
 
 
 def test_what_nobody_reads_closes_the_way_out() -> None:
-    import anyio
-    from mcp.shared.message import SessionMessage
-    from mcp_types import JSONRPCNotification
-
     async def main() -> None:
-        message = SessionMessage(JSONRPCNotification(jsonrpc="2.0", method="x" * 100))
         outgoing = Outgoing(max_unread_bytes=300)
-        await outgoing.send(message)
+        outgoing.put(b"x" * 120)
         await outgoing.__anext__()
-        await outgoing.send(message)
+        outgoing.put(b"x" * 120)
         await outgoing.__anext__()  # so the first has been taken
-        await outgoing.send(message)
-        with pytest.raises(anyio.ClosedResourceError):
-            await outgoing.send(message)
+        outgoing.put(b"x" * 120)
+        with pytest.raises(ClosedError):
+            outgoing.put(b"x" * 120)
         assert outgoing.closed
 
     trio.run(main)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -46,12 +47,12 @@ def test_without_the_sdk_it_says_how_to_install_it(workspace: Workspace) -> None
     )
 
 
-def test_without_the_sdk_a_workspace_with_servers_says_so_and_one_without_needs_none(
-    workspace: Workspace,
-) -> None:
-    run = ["describe", "--workspace", str(workspace.root)]
-    assert without_the_sdk(*run).returncode == 0
-    (workspace.root / "litany.toml").write_text('[mcp.s]\ncommand = ["false"]')
-    done = without_the_sdk(*run)
-    assert done.returncode == 125
-    assert done.stderr.startswith("litany: [mcp] in litany.toml needs the MCP SDK")
+def test_servers_as_tools_need_no_sdk(workspace: Workspace) -> None:
+    script = workspace.root.parent / "script.json"
+    tool = {"name": "t", "description": "Says it.", "inputSchema": {"type": "object"}}
+    script.write_text(json.dumps({"tools/list": {"tools": [tool]}}))
+    servers = Path(__file__).parents[1] / "mcp_servers.py"
+    command = json.dumps([sys.executable, str(servers), "raw", str(script)])
+    (workspace.root / "litany.toml").write_text(f"[mcp.s]\ncommand = {command}")
+    done = without_the_sdk("describe", "--workspace", str(workspace.root))
+    assert (done.returncode, "s_t() -> Result[Any]\n    Says it." in done.stdout) == (0, True)

@@ -16,7 +16,8 @@ from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCNotification
 
 from litany_engine.mcp import stdio
-from litany_engine.mcp.lines import LineTooLongError, Outgoing
+from litany_engine.mcp.lines import LineTooLongError
+from litany_engine.mcp.messages import OutgoingMessages
 
 LINE = b'{"jsonrpc":"2.0","method":"m"}\n'
 MESSAGE = SessionMessage(JSONRPCNotification(jsonrpc="2.0", method="m"))
@@ -72,7 +73,7 @@ def test_what_is_sent_arrives_whole_however_slowly_it_is_read() -> None:
             got.extend(os.read(readable, 1000))
 
     async def main() -> None:
-        outgoing = Outgoing()
+        outgoing = OutgoingMessages()
         async with trio.open_nursery() as nursery:
             nursery.start_soon(read)
             nursery.start_soon(stdio.send, outgoing, writable)
@@ -90,7 +91,7 @@ def test_who_does_not_read_any_more_has_left() -> None:
     os.close(readable)
 
     async def main() -> None:
-        outgoing = Outgoing()
+        outgoing = OutgoingMessages()
         await outgoing.send(MESSAGE)
         await stdio.send(outgoing, writable)
         with pytest.raises(anyio.ClosedResourceError):

@@ -9,22 +9,21 @@ says something else is suspended, and nobody is ever shown the new words.
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import trio
-from mcp.shared.exceptions import MCPError
 
-from litany_engine.door.calls import Capture, Tool
+from litany_engine.door.calls import Capture, Executor, Tool
 from litany_engine.door.in_flight import faulted
 from litany_engine.mcp.connection import Connection
-from litany_engine.mcp.errors import ServerError, StartStoppedError
-from litany_engine.mcp.listing import chosen, make_tool
+from litany_engine.mcp.errors import AnsweredError, ServerError, StartStoppedError
+from litany_engine.mcp.listing import Told, UselessToolError, by_name, chosen, make_tool, placeholder
 from litany_engine.mcp.pins import Pins, changes
-from litany_engine.mcp.results import as_capture
+from litany_engine.mcp.reading import brief
+from litany_engine.mcp.results import Expected, as_capture
 from litany_engine.records.ids import in_tree
 from litany_engine.tools.environment import (
     AGENT_VARIABLE,
@@ -39,8 +38,6 @@ from litany_stubs.words import Refusal
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    import mcp_types
-
     from litany_engine.door.calls import Context, ToolCall
     from litany_engine.mcp.server_config import ServerConfig
     from litany_engine.tools.registry import Registry
@@ -51,9 +48,6 @@ WITHIN_VARIABLE = "LITANY_SERVERS_OF"
 
 A server that opens one of them again (`litany mcp` can) would start itself, that one itself, and so on.
 """
-
-MAX_ERROR_DATA_CHARS = 2000
-"""Characters shown of what a server adds to an error."""
 
 _log = logging.getLogger("litany.mcp")
 
@@ -142,7 +136,7 @@ class _Server:
         self._connection: Connection | None = None
         self._using = trio.Lock()
         self._pins = Pins(workspace.root, config.name)
-        self._pinned: dict[str, mcp_types.Tool] = {}
+        self._pinned: dict[str, Told] = {}
 
     def is_granted(self, grant: tuple[str, ...] | None) -> bool:
         """Whether a role may call any of its tools."""
@@ -160,26 +154,48 @@ class _Server:
             with self._named():
                 connection = await self._start()
                 try:
-                    self._take_in(chosen(self._config, connection.tools))
+                    told, nameless = by_name(connection.tools)
+                    for each in nameless:
+                        _log.warning("server %s: %s, and cannot be offered", self._config.name, each)
+                    self._take_in(chosen(self._config, told))
                 except BaseException:
                     connection.end("its tools cannot be offered")
                     raise
 
-    def _take_in(self, told: dict[str, mcp_types.Tool]) -> None:
+    def _take_in(self, told: dict[str, Told]) -> None:
         config = self._workspace.config
         kept = self._pins.load()
         pinned = {name: kept.get(name, each) for name, each in told.items()}
-        tools = [self._tool(each) for each in pinned.values()]
-        self._check(tools)
+        tools: list[Tool] = []
+        useless: dict[str, tuple[Tool | None, str]] = {}
+        for name, each in pinned.items():
+            try:
+                tools.append(make_tool(self._config, each, self._executor(each)))
+            except UselessToolError as error:
+                useless[name] = placeholder(self._config, each, self._executor(each)), str(error)
+        self._check([*tools, *(stand_in for stand_in, _ in useless.values() if stand_in is not None)])
+        self._workspace.config.rules.check(tools)
+        pinned = {name: each for name, each in pinned.items() if name not in useless}
         if pinned.keys() - kept.keys():
             self._pins.save({**kept, **pinned})
         for tool in tools:
             name = tool.declaration.name
             state = State.DEFERRED if name in config.deferred else State.ACTIVE
             self._registry.register(tool, State.SUSPENDED if name in config.suspended else state)
+        for name, (stand_in, cause) in useless.items():
+            self._suspend_useless(name, stand_in, cause)
         self._pinned = pinned
         self.registered = True
         self._suspend_changed(told)
+
+    def _suspend_useless(self, name: str, stand_in: Tool | None, cause: str) -> None:
+        """Keep a tool from being called that cannot be offered, and say why."""
+        server = self._config.name
+        _log.warning("tool %s of server %s cannot be offered: %s", brief(repr(name)), server, cause)
+        if stand_in is not None:
+            self._registry.register(stand_in, State.SUSPENDED)
+            reason = f"what its server says of it makes no tool: {cause}"
+            self._registry.set_state(State.SUSPENDED, stand_in.declaration.name, reason=reason)
 
     def _check(self, tools: list[Tool]) -> None:
         for tool in tools:
@@ -189,19 +205,19 @@ class _Server:
                     f"two tools are named {name!r} ({tool.place} and {other.place or 'built in'}); give the "
                     "server another name in litany.toml"
                 )
-        self._workspace.config.rules.check(tools)
 
-    def _tool(self, told: mcp_types.Tool) -> Tool:
-        name = told.name
+    def _executor(self, told: Told) -> Executor:
+        ours = self._config.prefix + told.name
+        expected = Expected(ours, self._config.name, told.said.get("outputSchema"))
 
         async def execute(call: ToolCall, context: Context) -> Capture:
-            return await self._call(name, call, context)
+            return await self._call(told.name, expected, call, context)
 
-        return make_tool(self._config, told, execute)
+        return execute
 
-    async def _call(self, name: str, call: ToolCall, context: Context) -> Capture:
-        async def report(progress: float, total: float | None, message: str | None) -> None:
-            context.report(message or "", progress / total if total else None)
+    async def _call(self, name: str, expected: Expected, call: ToolCall, context: Context) -> Capture:
+        def report(progress: float, total: float | None, message: str) -> None:
+            context.report(message, progress / total if total else None)
 
         try:
             async with self._using:
@@ -216,31 +232,28 @@ class _Server:
         except ServerError as error:
             return faulted(f"{error}. The call was not run.")
         try:
-            result = await connection.call(name, call.input, report)
+            answer = await connection.call(name, call.input, report)
         except trio.Cancelled:
-            return _told_to_cancel(self._config.name)
+            return _told_to_cancel(self._config.name, connection.instead)
         except ServerError as error:
             return faulted(
                 f"server {self._config.name!r} was lost in the middle of the call: {error}. Whether the call "
                 "did anything is unknown; the next call starts the server again"
             )
-        except MCPError as error:
-            data = "" if error.data is None else f" {json.dumps(error.data)[:MAX_ERROR_DATA_CHARS]}"
-            return Capture.failed(f"{call.name}: error {error.code} of its server: {error.message}{data}")
-        return as_capture(self._registry.tools[call.name].declaration, result, context.keep)
+        return as_capture(expected, answer, context.keep)
 
     async def _ready(self) -> Connection:
         """A connection that can be called, of a server that says of its tools what it said."""
         connection = self._connection
         if connection is None or not connection.alive:
             connection = await self._start()
-            self._suspend_changed({each.name: each for each in connection.tools})
+            self._suspend_changed(by_name(connection.tools)[0])
         elif connection.changed:
             try:
                 told = await connection.list_tools()
-            except MCPError as error:
+            except AnsweredError as error:
                 raise ServerError(f"it does not list its tools: {error.message}") from error
-            self._suspend_changed({each.name: each for each in told})
+            self._suspend_changed(by_name(told)[0])
         return connection
 
     async def _start(self) -> Connection:
@@ -263,7 +276,7 @@ class _Server:
         self._connection = connection
         return connection
 
-    def _suspend_changed(self, told: dict[str, mcp_types.Tool]) -> None:
+    def _suspend_changed(self, told: dict[str, Told]) -> None:
         for name, before in self._pinned.items():
             what = changes(before, told.get(name))
             ours = self._config.prefix + name
@@ -284,9 +297,11 @@ class _Server:
             ) from error
 
 
-def _told_to_cancel(server: str) -> Capture:
+def _told_to_cancel(server: str, instead: str) -> Capture:
     """What there is to say of a call that its server was told to cancel; the door knows what ended it."""
     note = (
         f"[server {server!r} was told to cancel the call; it need not, and what the call has done stands]\n"
     )
-    return Capture(stderr=note.encode(), exit_code=EXIT_CODES[Outcome.STOPPED])
+    if instead:
+        note += f"[{instead}]\n"
+    return Capture(stderr=note.encode("utf-8", "backslashreplace"), exit_code=EXIT_CODES[Outcome.STOPPED])

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from litany_runtime.outcome import EXIT_CODES, Outcome
+
+if TYPE_CHECKING:
+    from litany_stubs.words import JSON
 
 
 class ServerError(RuntimeError):
@@ -17,3 +22,19 @@ class StartStoppedError(ServerError):
     """
 
     exit_code = EXIT_CODES[Outcome.STOPPED]
+
+
+class AnsweredError(Exception):
+    """A server answered a request with an error of the protocol.
+
+    Attributes:
+        code: its number.
+        message: its words.
+        data: what it adds.
+    """
+
+    def __init__(self, code: int, message: str, data: JSON = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.data = data

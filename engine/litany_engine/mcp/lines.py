@@ -1,30 +1,41 @@
 """Messages as lines of bytes, the way MCP crosses a pipe; with a bound on whatever waits.
 
 The other side is a stranger. It may send a line without an end, or stop reading what it is sent; either would
-be a leak of memory here. So both have a limit, past which the connection is over.
+be a leak of memory here. So both have a limit, past which the line is dropped or the connection is over.
 """
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Self
+from typing import Protocol, Self
 
-import anyio
 import trio
-from mcp.shared.message import SessionMessage
-from mcp_types import jsonrpc_message_adapter
 
-from litany_runtime.limits import MIB
-
-if TYPE_CHECKING:
-    from types import TracebackType
+from litany_runtime.limits import KIB, MIB
 
 MAX_UNREAD_BYTES = 64 * MIB
 """Bytes that wait for the other side to read them: a few of the largest messages."""
 
+MAX_DROPPED_BYTES = 256 * MIB
+"""How far a line that is too long may go on until it is taken for one without an end."""
+
+TAIL_BYTES = KIB
+"""What is kept of the end of a line that is too long: some write a message's id there."""
+
 
 class LineTooLongError(ValueError):
     """A message that is longer than any may be."""
+
+
+class ClosedError(Exception):
+    """Nothing more can be sent: the other side is gone, or has left too much unread."""
+
+
+class Overlong(Protocol):
+    """Told of a line that is too long to be read: once for its head, and once for its end."""
+
+    def __call__(self, part: bytes, *, ended: bool) -> None:
+        """Look at a part of it; what is raised comes out of `Lines.add`."""
 
 
 class Lines:
@@ -32,11 +43,15 @@ class Lines:
 
     Args:
         max_bytes: the longest line.
+        overlong: told of a longer one, the rest of which is then dropped; None and it is an error.
     """
 
-    def __init__(self, max_bytes: int) -> None:
+    def __init__(self, max_bytes: int, overlong: Overlong | None = None) -> None:
         self._max_bytes = max_bytes
+        self._overlong = overlong
         self._rest = bytearray()
+        self._dropping = False
+        self._dropped = 0
 
     def add(self, data: bytes) -> list[bytes]:
         """Take what arrived; returns the lines that are whole now, without their ends.
@@ -48,28 +63,38 @@ class Lines:
         lines = []
         for each in ended:
             self._keep(each)
-            lines.append(bytes(self._rest))
+            if self._dropping:
+                assert self._overlong is not None
+                self._dropping = False
+                self._overlong(bytes(self._rest), ended=True)
+            else:
+                lines.append(bytes(self._rest))
             self._rest.clear()
         self._keep(last)
         return [line for line in lines if line.strip()]
 
     def _keep(self, data: bytes) -> None:
-        if len(self._rest) + len(data) > self._max_bytes:
+        if self._dropping:
+            self._dropped += len(data)
+            if self._dropped > MAX_DROPPED_BYTES:
+                raise LineTooLongError(f"a message of more than {MAX_DROPPED_BYTES} bytes")
+            self._rest += data[-TAIL_BYTES:]
+            del self._rest[:-TAIL_BYTES]
+            return
+        if len(self._rest) + len(data) <= self._max_bytes:
+            self._rest += data
+            return
+        if self._overlong is None:
             raise LineTooLongError(f"a message of more than {self._max_bytes} bytes")
-        self._rest += data
-
-
-def read_message(line: bytes) -> SessionMessage:
-    """Understand one line.
-
-    Raises:
-        ValueError: it is no message.
-    """
-    return SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False))
+        head = bytes(self._rest[:TAIL_BYTES]) + data[: max(0, TAIL_BYTES - len(self._rest))]
+        self._rest += data[-TAIL_BYTES:]
+        del self._rest[:-TAIL_BYTES]
+        self._dropping, self._dropped = True, 0
+        self._overlong(head, ended=False)
 
 
 class Outgoing:
-    """Messages on their way out: the SDK's write stream on one side, chunks for a pipe on the other.
+    """Messages on their way out, as chunks for a pipe.
 
     Sending never waits, so that telling the other side of a cancellation cannot hold up a stop.
 
@@ -84,19 +109,18 @@ class Outgoing:
         self.closed = False
         self._send, self._receive = trio.open_memory_channel[bytes](math.inf)
 
-    async def send(self, item: SessionMessage, /) -> None:
-        """Put a message into the queue; the SDK's own interface, which awaits this.
+    def put(self, line: bytes) -> None:
+        """Put a message into the queue.
 
         Raises:
-            anyio.ClosedResourceError: the other side is gone, or has left too much unread.
+            ClosedError: the other side is gone, or has left too much unread.
         """
-        line = item.message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n"
         if self._unread + len(line) > self._max_unread_bytes:
             self.close()
         try:
             self._send.send_nowait(line)
         except (trio.ClosedResourceError, trio.BrokenResourceError):
-            raise anyio.ClosedResourceError from None
+            raise ClosedError from None
         self._unread += len(line)
 
     def __aiter__(self) -> Self:
@@ -122,18 +146,3 @@ class Outgoing:
         """Nobody reads the other end."""
         self.close()
         self._receive.close()
-
-    async def aclose(self) -> None:
-        """The same as `close`, as the SDK calls it."""
-        self.close()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc_val: BaseException | None,
-        exc_tb: TracebackType | None,
-    ) -> None:
-        self.close()

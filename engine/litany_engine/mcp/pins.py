@@ -13,11 +13,9 @@ import secrets
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-import mcp_types
-from pydantic import ValidationError
-
 from litany_engine.configuration.regular_file import FileFault, read_regular
 from litany_engine.mcp.errors import ServerError
+from litany_engine.mcp.listing import Told, read_told
 from litany_runtime.limits import MIB
 
 if TYPE_CHECKING:
@@ -48,7 +46,7 @@ class Pins:
         self.path = f"{FOLDER}/{server}.json"
         self._file = root / self.path
 
-    def load(self) -> dict[str, mcp_types.Tool]:
+    def load(self) -> dict[str, Told]:
         """The declarations by the server's own names; none when it was never used.
 
         Raises:
@@ -56,23 +54,23 @@ class Pins:
         """
         try:
             kept = json.loads(read_regular(self._file, MAX_PINS_BYTES))
-            return {name: mcp_types.Tool.model_validate(each) for name, each in kept.items()}
+            return {name: _read(name, each) for name, each in kept.items()}
         except FileNotFoundError:
             return {}
-        except (FileFault, OSError, ValueError, AttributeError, RecursionError, ValidationError) as error:
+        except (FileFault, OSError, ValueError, AttributeError, RecursionError) as error:
             cause = " ".join(str(error).split())[:200]
             raise ServerError(
                 f"{self._file}, which keeps what it said of its tools, cannot be read ({cause}); look at "
                 "what the server says now, and delete the file to accept it"
             ) from error
 
-    def save(self, pinned: dict[str, mcp_types.Tool]) -> None:
+    def save(self, pinned: dict[str, Told]) -> None:
         """Keep declarations, in the place of those that were kept.
 
         Raises:
             ServerError: they cannot be written.
         """
-        text = json.dumps({name: declared(each) for name, each in sorted(pinned.items())}, indent=1)
+        text = json.dumps({name: each.said for name, each in sorted(pinned.items())}, indent=1)
         waiting = self._folder / f".{secrets.token_hex(4)}"
         try:
             self._folder.mkdir(mode=0o700, exist_ok=True)
@@ -86,23 +84,22 @@ class Pins:
             ) from error
 
 
-def declared(tool: mcp_types.Tool) -> dict[str, JSON]:
-    """What a server says of a tool, as far as anybody goes by it."""
-    return tool.model_dump(
-        by_alias=True,
-        mode="json",
-        exclude_none=True,
-        include={"name", "title", "description", "input_schema", "output_schema", "annotations"},
-    )
-
-
-def changes(before: mcp_types.Tool, now: mcp_types.Tool | None) -> str:
+def changes(before: Told, now: Told | None) -> str:
     """What a server says otherwise than it did, in words; "" when it says the same."""
     if now is None:
         return "its server no longer has it"
-    old, new = declared(before), declared(now)
+    old, new = before.said, now.said
     keys = sorted(key for key in old.keys() | new.keys() if _text(old.get(key)) != _text(new.get(key)))
+    if now.fault and not keys:
+        return f"its server now says what makes no tool ({now.fault})"
     return f"its server has changed its {' and '.join(keys)}" if keys else ""
+
+
+def _read(name: str, kept: JSON) -> Told:
+    told = read_told(kept)
+    if told is None or told.name != name or told.fault:
+        raise ValueError(f"what is kept of {name!r} is not what a server says of a tool")
+    return told
 
 
 def _text(value: JSON) -> str:

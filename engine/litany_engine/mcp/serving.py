@@ -22,7 +22,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from litany_engine.innermost import innermost
 from litany_engine.mcp import offer, stdio
-from litany_engine.mcp.lines import Outgoing
+from litany_engine.mcp.messages import OutgoingMessages
 from litany_engine.mcp.progress import Progress, Reports, asking
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class Serving:
     async def run(self, stdin: int, stdout: int) -> None:
         """Serve the client on two descriptors until it leaves, or until `leave`."""
         messages, inbox = anyio.create_memory_object_stream[SessionMessage | Exception](0)
-        outgoing = Outgoing()
+        outgoing = OutgoingMessages()
         unwatch = self._ws.watch(self._reports.see)
         try:
             async with trio.open_nursery() as nursery:

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 import anyio
 import trio
 
-from litany_engine.mcp.lines import Lines, read_message
+from litany_engine.mcp.lines import Lines
+from litany_engine.mcp.messages import read_message
 from litany_runtime.limits import MIB
 
 if TYPE_CHECKING:
