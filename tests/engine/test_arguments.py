@@ -48,7 +48,7 @@ def test_a_copy_equals_what_was_given_and_shares_no_container_with_it(value: dic
 @pytest.mark.parametrize(
     ("value", "words"),
     [
-        ({"a": {1, 2}}, ["input.a", "set"]),
+        ({"a": iter([])}, ["input.a", "iterator"]),
         ({"a": [0, float("nan")]}, ["input.a[1]", "nan"]),
         ({"a": float("inf")}, ["input.a", "inf"]),
         ({"a": -0.0}, ["input.a", "pass 0"]),
