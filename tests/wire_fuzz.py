@@ -25,6 +25,8 @@ SEEDS: dict[str, list[wire.Message]] = {
         wire.Warm(["landlock", "seccomp"]),
         wire.Call(1, "read_file", {"path": "a", "n": [1, 2.5, None, True, {"b": "é"}]}),
         wire.Call(2**31, "x", {}),
+        wire.Cancel(1),
+        wire.Cancel(-(2**63)),
         wire.Refused("program.py:1:1: import: no"),
         wire.Ended(0, False),
     ],

@@ -5,8 +5,12 @@ owns the reading: whoever waits and finds no reader becomes it, reads until its 
 the reading on (leader and followers, as in ACE's thread pools). A reading thread of our own was the
 alternative; it would cost every program a thread, and every call a switch between threads.
 
+A call that its caller stops waiting for (an interrupt, a cancelled task, a cancelled future of a thread) is
+cancelled at the host, too: what nobody waits for is not to take effect later.
+
 Sending and reading are interrupted by the stop (SIGINT) only between frames: a frame cut in half would make
-the calls of a `finally` block garbage.
+the calls of a `finally` block garbage. Whoever cannot send reads meanwhile: a host whose answers nobody takes
+reads no further calls.
 """
 
 from __future__ import annotations
@@ -17,6 +21,7 @@ import select
 import socket
 import threading
 from collections import deque
+from concurrent.futures import CancelledError
 from typing import TYPE_CHECKING
 
 from litany_runtime import wire
@@ -31,17 +36,23 @@ if TYPE_CHECKING:
 
 _RECEIVE_BYTES = 64 * 1024
 
+_LOOK_AGAIN_MS = 20
+"""Milliseconds between two looks of a sender whether it is to read: who reads now may be about to leave."""
+
 _NO_ROOM = "the door is closed: an answer did not fit into the program's memory"
 
 
 class _Waiter:
     """One call that awaits its answer: a thread (`event`) or a task (`wake`)."""
 
-    __slots__ = ("abandoned", "event", "reply", "wake")
+    __slots__ = ("abandoned", "cancelled", "event", "has_slot", "reply", "seq", "wake")
 
     def __init__(self, wake: Callable[[], None] | None = None) -> None:
         self.reply: Reply | None = None
         self.abandoned = False
+        self.cancelled = False  # by another thread
+        self.has_slot = False
+        self.seq = 0  # once it is sent
         self.wake = wake
         self.event = threading.Event() if wake is None else None
 
@@ -77,6 +88,8 @@ class Channel:
         self._reading = threading.Lock()
         self._seq = 0
         self._waiters: dict[int, _Waiter] = {}
+        self._of_threads: dict[int, _Waiter] = {}
+        self._cancelled_threads: set[int] = set()
         self._free = limits.pending_calls
         self._queue: deque[_Waiter] = deque()
         self._loops: dict[asyncio.AbstractEventLoop, int] = {}
@@ -86,18 +99,66 @@ class Channel:
     def call(self, name: str, arguments: Mapping[str, JSON]) -> Reply:
         """One call, awaited by this thread."""
         waiter = _Waiter()
+        thread = threading.get_ident()
+        with self._lock:
+            waiter.cancelled = thread in self._cancelled_threads
+            self._cancelled_threads.discard(thread)
+            self._of_threads[thread] = waiter
         try:
-            while not self._take_slot(waiter):
+            while not (waiter.cancelled or self._take_slot(waiter)):
                 self._wait(waiter)
-            if (refused := self._send(name, arguments, waiter)) is not None:
+            if not waiter.cancelled and (refused := self._send(name, arguments, waiter)) is not None:
                 return refused
-            while waiter.reply is None:
+            while waiter.reply is None and (waiter.seq or not waiter.cancelled):
                 self._wait(waiter)
+            if waiter.cancelled:
+                raise CancelledError(f"nobody waits for this thread any more: the call of {name} was ended")
+            assert waiter.reply is not None
             return waiter.reply
         finally:
-            if waiter.reply is None:  # interrupted: another must read, if it was this one's turn
-                waiter.abandoned = True
-                self._appoint()
+            del self._of_threads[thread]
+            if waiter.reply is None:
+                self._abandon(waiter)
+
+    def cancel_thread(self, thread: int) -> None:
+        """End the call that a thread waits for, or else its next one; there, `CancelledError` is raised.
+
+        Args:
+            thread: its identifier.
+        """
+        with self._lock:
+            waiter = self._of_threads.get(thread)
+            if waiter is None:
+                self._cancelled_threads.add(thread)
+                return
+            again, waiter.cancelled = waiter.cancelled, True
+        if not again:
+            self._cancel(waiter)
+            waiter.rouse()
+
+    def forget_thread(self, thread: int) -> None:
+        """Have the next call of a thread made as ever: what was to be cancelled has ended."""
+        with self._lock:
+            self._cancelled_threads.discard(thread)
+
+    def cancel_left(self) -> None:
+        """End the calls that nobody can be waiting for at the program's end: of tasks, and daemon threads."""
+        with self._lock:
+            daemons = [
+                self._of_threads[each.ident]
+                for each in threading.enumerate()
+                if each.daemon and each.ident in self._of_threads
+            ]
+            left = [each for each in self._waiters.values() if each.event is None or each in daemons]
+        for each in left:
+            if not each.abandoned:
+                each.abandoned = True
+                self._cancel(each)
+
+    def _cancel(self, waiter: _Waiter) -> None:
+        if waiter.seq and waiter.reply is None and self._broken is None:
+            with contextlib.suppress(DoorError):  # it is closed: the host is ending the call already
+                self.say(wire.Cancel(waiter.seq))
 
     async def call_async(self, name: str, arguments: Mapping[str, JSON]) -> Reply:
         """One call, awaited by a task."""
@@ -110,27 +171,44 @@ class Channel:
 
         waiter = _Waiter(wake)
         with self._watched_by(loop):
-            while not self._take_slot(waiter):
-                await roused.wait()
-                roused.clear()
-            if (refused := self._send(name, arguments, waiter)) is not None:
-                return refused
-            self._read_ready()
-            while waiter.reply is None:
-                if self._broken is not None:
-                    raise DoorError(self._broken)
-                await roused.wait()
-                roused.clear()
-            return waiter.reply
+            try:
+                while not self._take_slot(waiter):
+                    await roused.wait()
+                    roused.clear()
+                if (refused := self._send(name, arguments, waiter)) is not None:
+                    return refused
+                self._read_ready()
+                while waiter.reply is None:
+                    self._check_open()
+                    await roused.wait()
+                    roused.clear()
+                return waiter.reply
+            finally:
+                if waiter.reply is None:
+                    self._abandon(waiter)
+
+    def say(self, message: wire.Message) -> None:
+        """Send what is no call.
+
+        Raises:
+            DoorError: the door is closed.
+        """
+        frame = wire.encode(message, self._max_send)
+        with self._sending, self._interrupts:
+            self._put(frame)
+
+    def _check_open(self) -> None:
+        if self._broken is not None:
+            raise DoorError(self._broken)
 
     # Slots: how many calls may await an answer at once.
 
     def _take_slot(self, waiter: _Waiter) -> bool:
         with self._lock:
-            if self._broken is not None:
-                raise DoorError(self._broken)
+            self._check_open()
             if self._free > 0:
                 self._free -= 1
+                waiter.has_slot = True
                 return True
             if waiter not in self._queue:
                 self._queue.append(waiter)
@@ -143,6 +221,25 @@ class Channel:
         if next_up is not None:
             next_up.rouse()
 
+    def _abandon(self, waiter: _Waiter) -> None:
+        """Have a call ended whose caller waits no longer, and others do what was its turn to do."""
+        with self._lock:
+            again, waiter.abandoned = waiter.abandoned, True
+            if waiter in self._queue:
+                self._queue.remove(waiter)
+            unsent = waiter.has_slot and not waiter.seq
+            if unsent:
+                self._free += 1
+            # It may have been roused for a slot that it does not take.
+            next_up = self._queue.popleft() if self._queue and self._free else None
+        if next_up is not None:
+            next_up.rouse()
+        try:
+            if not waiter.cancelled and not again:
+                self._cancel(waiter)
+        finally:
+            self._appoint()
+
     # Sending.
 
     def _send(self, name: str, arguments: Mapping[str, JSON], waiter: _Waiter) -> Reply | None:
@@ -150,20 +247,53 @@ class Channel:
         try:
             with self._sending, self._interrupts:
                 if self._seq >= self._limits.calls:
+                    waiter.has_slot = False
                     self._give_slot()
                     return _refused("budget", f"this program has made its {self._limits.calls} calls")
                 frame = wire.encode(wire.Call(self._seq + 1, name, dict(arguments)), self._max_send)
                 self._seq += 1
                 with self._lock:
                     self._waiters[self._seq] = waiter
-                self._sock.sendall(frame)
+                    waiter.seq = self._seq
+                self._put(frame)
         except wire.LocalError as error:
+            waiter.has_slot = False
             self._give_slot()
             return _refused("schema", f"{name}: {error}")
-        except OSError as error:
-            self._break(f"the door is closed: {error.strerror}")
-            raise DoorError(self._broken) from None
         return None
+
+    def _put(self, frame: bytes) -> None:
+        """Write a frame whole, reading while there is no room for it.
+
+        Raises:
+            DoorError: the door is closed.
+        """
+        rest = memoryview(frame)
+        while True:
+            try:
+                rest = rest[self._sock.send(rest, socket.MSG_DONTWAIT) :]
+            except BlockingIOError:
+                self._make_room()
+            except OSError as error:
+                self._break(f"the door is closed: {error.strerror}")
+            self._check_open()
+            if not rest:
+                return
+
+    def _make_room(self) -> None:
+        """Wait until the host may have read, and take in what it says meanwhile."""
+        poll = select.poll()
+        if not self._reading.acquire(blocking=False):
+            poll.register(self._sock, select.POLLOUT)
+            poll.poll(_LOOK_AGAIN_MS)
+            return
+        try:
+            poll.register(self._sock, select.POLLIN | select.POLLOUT)
+            if any(events & ~select.POLLOUT for _, events in poll.poll()):
+                with contextlib.suppress(MemoryError, wire.RemoteError):  # told by `_broken`
+                    self._read()
+        finally:
+            self._reading.release()
 
     # Reading.
 
@@ -182,8 +312,8 @@ class Channel:
         else:
             event.wait()
         event.clear()
-        if self._broken is not None and waiter.reply is None:
-            raise DoorError(self._broken)
+        if waiter.reply is None:
+            self._check_open()
 
     def _appoint(self, besides: _Waiter | None = None) -> None:
         """Rouse a waiting thread to read on: the one that read may have its answer and be gone."""

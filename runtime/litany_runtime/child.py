@@ -19,7 +19,7 @@ import types
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from litany_runtime import confine, policy, tracebacks, wire
+from litany_runtime import confine, giving_up, policy, tracebacks, wire
 from litany_runtime.channel import Channel, Interrupts
 from litany_runtime.outcome import EXIT_CODES, Outcome
 from litany_stubs import client
@@ -90,6 +90,7 @@ def _live(order: orders.Spawn, fds: list[int], script: Script, entered: Entered,
         return 0
     channel = Channel(sock, limits, decoder, interrupts)
     client.bind(channel)
+    giving_up.begin(channel)
     tools = load_stubs(stubs.code)
     worktree = None if order.worktree is None else entered.worktree_path(order.worktree)
     namespace = (
@@ -97,17 +98,11 @@ def _live(order: orders.Spawn, fds: list[int], script: Script, entered: Entered,
         if nature.language_layer
         else _bare_namespace(tools)
     )
-    max_frame = wire.max_frame_from_child(limits)
-    sock.sendall(wire.encode(wire.Warm(layers), max_frame))
+    channel.say(wire.Warm(layers))
     run = _receive(sock, decoder)
     if not isinstance(run, wire.Run):
         return 0
-
-    def say(message: wire.Message) -> None:
-        with interrupts:
-            sock.sendall(wire.encode(message, max_frame))
-
-    return _Program(run, say, stdout, stderr).live(nature, namespace)
+    return _Program(run, channel.say, stdout, stderr).live(nature, namespace)
 
 
 def _bare_namespace(tools: types.ModuleType) -> dict[str, Any]:
@@ -224,7 +219,8 @@ class _Program:
 
     def _finish(self, exit_code: int) -> int:
         """End as an interpreter does: threads first, exit handlers, then the output."""
-        for step in (threading._shutdown, atexit._run_exitfuncs, self._stdout.flush, self._stderr.flush):  # type: ignore[attr-defined]  # noqa: SLF001
+        flushes = (self._stdout.flush, self._stderr.flush)
+        for step in (giving_up.at_the_end, threading._shutdown, atexit._run_exitfuncs, *flushes):  # type: ignore[attr-defined]  # noqa: SLF001
             try:
                 step()
             except BaseException as error:  # noqa: BLE001 - each step gets its turn

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -42,6 +43,22 @@ class Program:
     filename: str = "program.py"
 
 
+class Awaited:
+    """What is known of whoever waits for a call's answer; this one waits for ever, and always has room.
+
+    Attributes:
+        given_up_at: when it stopped waiting, on trio's clock; `math.inf` while it waits.
+    """
+
+    __slots__ = ("given_up_at",)
+
+    def __init__(self) -> None:
+        self.given_up_at = math.inf
+
+    async def room(self) -> None:
+        """Wait until answers may be made: those made before have been taken, but for a bounded rest."""
+
+
 @dataclass(frozen=True, slots=True)
 class InnerCall:
     """A call that a program asks for.
@@ -50,11 +67,13 @@ class InnerCall:
         seq: 1, 2, 3, … in the order of asking; the door mints the id.
         name: the tool's name, as the program gave it.
         input: the arguments, a JSON object.
+        awaited: whether the program still waits for it, and takes its answers.
     """
 
     seq: int
     name: str
     input: JSON
+    awaited: Awaited = field(default_factory=Awaited)
 
 
 @dataclass(frozen=True, slots=True)

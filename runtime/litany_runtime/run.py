@@ -8,6 +8,10 @@ The deadline and the stop flag cancel one scope; then one shielded, bounded bloc
 
 Nothing here believes the child: its exit status comes from the kernel by way of the zygote, its calls are
 counted here, and a message out of turn is its end.
+
+A child that does not read its answers makes no further calls: once more than the largest value waits for it,
+nothing more of what it says is read, and no call of its begins. So it costs its host that much memory, and
+what the calls that run already answer.
 """
 
 from __future__ import annotations
@@ -24,7 +28,7 @@ from litany_runtime.deadline import Deadline
 from litany_runtime.limits import MIB, Limits
 from litany_runtime.outcome import DEADLINE_PASSED, EXIT_CODES, STOP_RAISED, Outcome, Usage
 from litany_runtime.output import Kept
-from litany_runtime.program import InnerCall, ProgramEnd
+from litany_runtime.program import Awaited, InnerCall, ProgramEnd
 from litany_runtime.zygote_process import Child, Kind, ZygoteError
 from litany_stubs.words import Refusal, Reply
 
@@ -78,8 +82,11 @@ class Run:
         self._kept = {"stdout": Kept(limits.output_bytes), "stderr": Kept(limits.output_bytes)}
         self._drained = {"stdout": trio.Event(), "stderr": trio.Event()}
         self._calls = 0
-        self._pending = 0
+        self._in_flight: dict[int, _Awaited] = {}
+        self._cancelled: set[int] = set()
         self._sent_bytes = 0
+        self._unsent_bytes = 0  # of answers that the child has not taken
+        self._room: trio.Event | None = None
         # How it ended; the first of these to be set is what the end says.
         self._cause: Outcome | None = None  # the flag: timed_out or stopped
         self._breach = ""  # a rule of the wire, or a limit counted here
@@ -159,6 +166,8 @@ class Run:
     async def _listen(self, child: Child, calls: trio.Nursery | None) -> None:
         """Take what the child says until it has said its last; without `calls`, refuse its calls."""
         while self._last is None and not self._breach:
+            if calls is not None:
+                await self.room()  # what it does not read it shall not ask for
             if not (data := await child.link.receive()):
                 return
             try:
@@ -175,39 +184,66 @@ class Run:
             self._breach = "it broke the rules of the wire: it made calls, and says that it was refused"
         elif isinstance(message, wire.Ended | wire.Refused):
             self._last = message
+        elif isinstance(message, wire.Cancel):
+            self._cancel(message.seq, ending=calls is None)
         elif not isinstance(message, wire.Call):
             self._breach = f"it broke the rules of the wire: {type(message).__name__} out of turn"
         elif message.seq != self._calls + 1:
             self._breach = f"it broke the rules of the wire: call {message.seq} after call {self._calls}"
         elif message.seq > limits.calls:
             self._breach = f"limit of {limits.calls} calls (calls)"
-        elif self._pending >= limits.pending_calls:
+        elif len(self._in_flight) >= limits.pending_calls:
             self._breach = f"limit of {limits.pending_calls} calls at once (pending_calls)"
         elif child.decoder.taken_bytes + self._sent_bytes > limits.total_value_bytes:
             self._breach = f"limit of {limits.total_value_bytes} bytes over all values (total_value_bytes)"
         else:
             self._calls += 1
-            self._pending += 1
+            awaited = self._in_flight[message.seq] = _Awaited(self)
             if calls is None:
                 refusal = Refusal("stop", "the program is being ended; no call is taken any more")
                 reply = Reply(Outcome.REFUSED, EXIT_CODES[Outcome.REFUSED], refusal=refusal)
-                self._supervisor.attend(self._reply, child, message.seq, reply)
+                self._supervisor.attend(self._send, child, self._frame(child, message.seq, reply))
             else:
-                calls.start_soon(self._answer_one, child, message)
+                asked = InnerCall(message.seq, message.name, message.input, awaited)
+                calls.start_soon(self._answer_one, child, asked, awaited.scope)
 
-    async def _answer_one(self, child: Child, call: wire.Call) -> None:
+    def _cancel(self, seq: int, *, ending: bool) -> None:
+        """End a call that the program waits for no longer; one that is answered already is left as it is."""
+        if not 1 <= seq <= self._calls:
+            self._breach = f"it broke the rules of the wire: it cancelled call {seq}, which it has not made"
+        elif seq in self._cancelled:
+            self._breach = f"it broke the rules of the wire: it cancelled call {seq} again"
+        else:
+            self._cancelled.add(seq)
+            if not ending and (awaited := self._in_flight.get(seq)):
+                awaited.give_up()
+
+    async def room(self) -> None:
+        """Wait until the child has taken enough of its answers for more to be made."""
+        while self._unsent_bytes > self._limits.value_bytes:
+            self._room = self._room or trio.Event()
+            await self._room.wait()
+
+    async def _answer_one(self, child: Child, call: InnerCall, scope: trio.CancelScope) -> None:
+        seq = call.seq
         try:
-            reply = await self._answer(InnerCall(call.seq, call.name, call.input))
+            with scope:
+                frame = self._frame(child, seq, await self._answer(call))
+            if scope.cancelled_caught:
+                frame = self._frame(child, seq, _given_up())
         except trio.Cancelled:
             outcome = self._cause or Outcome.STOPPED
-            await self._reply(child, call.seq, Reply(outcome, EXIT_CODES[outcome]))
+            await self._send(child, self._frame(child, seq, Reply(outcome, EXIT_CODES[outcome])))
             raise
         except Exception as error:  # noqa: BLE001 - a fault of the host must not end another's program silently
             text = f"the door failed: {type(error).__name__}: {error}"
-            reply = Reply(Outcome.FAULTED, EXIT_CODES[Outcome.FAULTED], stderr=text.encode(errors="replace"))
-        await self._reply(child, call.seq, reply)
+            failed = Reply(Outcome.FAULTED, EXIT_CODES[Outcome.FAULTED], stderr=text.encode(errors="replace"))
+            frame = self._frame(child, seq, failed)
+        del call  # what it was given is not kept for as long as the child takes to read what it gave
+        await self._send(child, frame)
 
-    async def _reply(self, child: Child, seq: int, reply: Reply) -> None:
+    def _frame(self, child: Child, seq: int, reply: Reply) -> bytes:
+        """What a call is answered with, which is then on its way."""
         limits = self._limits
         try:
             room = limits.total_value_bytes - child.decoder.taken_bytes - self._sent_bytes
@@ -223,8 +259,18 @@ class Run:
             )
             frame = wire.encode(_answer(seq, undelivered), wire.FRAME_OVERHEAD_BYTES)
         self._sent_bytes += len(frame)
-        self._pending -= 1
-        await child.link.send(frame)  # to a child that does not read, until `_see_end` has killed it
+        del self._in_flight[seq]
+        return frame
+
+    async def _send(self, child: Child, frame: bytes) -> None:
+        self._unsent_bytes += len(frame)
+        try:
+            await child.link.send(frame)  # to a child that does not read, until `_see_end` has killed it
+        finally:
+            self._unsent_bytes -= len(frame)
+            if self._room is not None and self._unsent_bytes <= self._limits.value_bytes:
+                self._room.set()
+                self._room = None
 
     async def _drain(self, name: str, pipe: trio.lowlevel.FdStream) -> None:
         """Take a stream to its end, never waiting for anybody."""
@@ -323,6 +369,32 @@ class Run:
         if isinstance(self._last, wire.Ended) and self._last.out_of_memory:
             reason = f"memory limit {limits.memory_bytes // MIB} MiB"
         return Outcome.FAILED, exit_code, reason
+
+
+class _Awaited(Awaited):
+    """A program that waits for a call, as its `Run` knows it."""
+
+    __slots__ = ("_run", "scope")
+
+    def __init__(self, run: Run) -> None:
+        super().__init__()
+        self._run = run
+        self.scope = trio.CancelScope()
+
+    def give_up(self) -> None:
+        """End the call."""
+        self.given_up_at = trio.current_time()
+        self.scope.cancel()
+
+    async def room(self) -> None:
+        """Wait until the child has taken enough of its answers for more to be made."""
+        await self._run.room()
+
+
+def _given_up() -> Reply:
+    return Reply(
+        Outcome.STOPPED, EXIT_CODES[Outcome.STOPPED], stderr=b"stopped: the program stopped waiting for it\n"
+    )
 
 
 def _answer(seq: int, reply: Reply) -> wire.Answer:

@@ -10,7 +10,8 @@ fault and ends the program.
 | child | `Warm` | once, confined and waiting |
 | host | `Run` | once, after `Warm` |
 | child | `Call` | any number, `seq` = 1, 2, 3, …, after `Run` |
-| host | `Answer` | one for each `Call`, in any order |
+| child | `Cancel` | at most one for each `Call`, after it: its answer is awaited no more |
+| host | `Answer` | one for each `Call`, in any order, cancelled ones too |
 | child | `Refused` | instead of running: the policy refused the program |
 | child | `Ended` | last: the program is over, its output is flushed |
 
@@ -126,6 +127,20 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
+class Cancel:
+    """The program stopped waiting for a call: the host ends it, and answers it as ever.
+
+    The answer may be on its way already; then this changes nothing.
+
+    Attributes:
+        seq: which call.
+    """
+
+    TAG: ClassVar[int] = 8
+    seq: int
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """What came of a call; the fields are those of `litany_stubs.words.Reply`.
 
@@ -177,10 +192,10 @@ class Ended:
     out_of_memory: bool
 
 
-Message = Stubs | Warm | Run | Call | Answer | Refused | Ended
+Message = Stubs | Warm | Run | Call | Cancel | Answer | Refused | Ended
 
 FROM_HOST: Mapping[int, type[Message]] = {each.TAG: each for each in (Stubs, Run, Answer)}
-FROM_CHILD: Mapping[int, type[Message]] = {each.TAG: each for each in (Warm, Call, Refused, Ended)}
+FROM_CHILD: Mapping[int, type[Message]] = {each.TAG: each for each in (Warm, Call, Cancel, Refused, Ended)}
 
 
 class _Field(NamedTuple):

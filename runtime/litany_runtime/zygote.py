@@ -18,7 +18,7 @@ import sys
 import traceback
 from typing import TYPE_CHECKING, NoReturn
 
-from litany_runtime import child, confine, orders, policy, tracebacks
+from litany_runtime import child, confine, giving_up, orders, policy, tracebacks
 
 if TYPE_CHECKING:
     from litany_runtime.confine import Entered
@@ -37,6 +37,7 @@ def main() -> NoReturn:
     begin = orders.decode(control.recv(orders.MAX_ORDER_BYTES))
     assert isinstance(begin, orders.Begin)
     try:
+        giving_up.prepare()
         tracebacks.prepare()  # before the policy seals the library's classes
         prepared = policy.prepare(begin.modules)
         # Frozen objects are left alone by the collector, so that a child's collections do not copy the pages

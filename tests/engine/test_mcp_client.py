@@ -141,6 +141,30 @@ def test_the_deadline_of_a_call_tells_the_server_to_cancel(tmp_path: Path) -> No
     assert within(good(tmp_path), do).outcome is Outcome.TIMED_OUT
 
 
+def test_a_program_that_stops_waiting_tells_the_server_to_cancel_and_may_call_it_again(
+    tmp_path: Path,
+) -> None:
+    async def do(ws: OpenWorkspace) -> CallEnd:
+        program = """
+import asyncio
+from litany_tools import aio
+call = asyncio.create_task(aio.s_wait())
+await asyncio.sleep(0.5)
+call.cancel()
+print((await aio.s_say()).exit_code)
+"""
+        end = await ws.python(program, deadline="60s")
+        await wait_until((tmp_path / "seen" / "cancelled").exists)
+        return end
+
+    end = within(good(tmp_path), do)
+    assert end.stdout == b"0\n", end.stderr
+    assert [(each.name, each.outcome) for each in end.calls] == [
+        ("s_wait", Outcome.STOPPED),
+        ("s_say", Outcome.COMPLETED),
+    ]
+
+
 def test_the_deadline_of_a_program_cancels_what_it_has_in_flight_at_a_server(tmp_path: Path) -> None:
     async def do(ws: OpenWorkspace) -> CallEnd:
         await ws.python("pass")  # what runs programs is there, and so is the server

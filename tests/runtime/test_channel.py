@@ -26,7 +26,11 @@ class Host(threading.Thread):
         self.sock = sock
         self.batch = batch
         self.seqs: list[int] = []
+        self.cancelled: list[int] = []
         self.most_pending = 0
+        self.padding = ""
+        self.go = threading.Event()
+        self.go.set()
 
     def run(self) -> None:
         decoder = wire.Decoder(wire.FROM_CHILD, 1 << 24)
@@ -34,14 +38,19 @@ class Host(threading.Thread):
         order = random.Random(7)
         while data := self.sock.recv(65536):
             for message in decoder.feed(data):
+                if isinstance(message, wire.Cancel):
+                    self.cancelled.append(message.seq)
+                    continue
                 assert isinstance(message, wire.Call)
                 self.seqs.append(message.seq)
                 waiting.append(message)
                 self.most_pending = max(self.most_pending, len(waiting))
                 if len(waiting) >= self.batch or message.input.get("flush"):
                     order.shuffle(waiting)
+                    self.go.wait()
                     for call in waiting:
-                        answer = wire.Answer(call.seq, "completed", 0, b"", b"", call.input["n"], "", "")
+                        out = self.padding.encode()
+                        answer = wire.Answer(call.seq, "completed", 0, out, b"", call.input["n"], "", "")
                         self.sock.sendall(wire.encode(answer, 1 << 24))
                     waiting.clear()
 
@@ -140,6 +149,55 @@ def test_a_cancelled_task_frees_nobody_elses_answer() -> None:
 
     with channel_to(batch=2) as (channel, _):
         assert asyncio.run(main(channel)) == 2
+
+
+def test_an_await_that_is_cancelled_cancels_its_call_once_and_no_other() -> None:
+    async def main(channel: Channel) -> None:
+        kept = asyncio.create_task(channel.call_async("t", {"n": 1}))
+        await asyncio.sleep(0)
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.01):
+                await channel.call_async("t", {"n": 2})
+        assert (await channel.call_async("t", {"n": 3, "flush": True})).data == 3
+        assert (await kept).data == 1
+
+    with channel_to(batch=9) as (channel, host):
+        asyncio.run(main(channel))
+        assert channel.call("t", {"n": 4, "flush": True}).data == 4  # the slots are all there
+    assert (host.seqs, host.cancelled) == ([1, 2, 3, 4], [2])
+
+
+def test_a_call_that_was_cancelled_before_its_turn_came_is_never_sent() -> None:
+    async def main(channel: Channel) -> None:
+        first = asyncio.create_task(channel.call_async("t", {"n": 1}))
+        second = asyncio.create_task(channel.call_async("t", {"n": 2}))
+        third = asyncio.create_task(channel.call_async("t", {"n": 3, "flush": True}))
+        await asyncio.sleep(0)
+        second.cancel()
+        await asyncio.wait([second])
+        host.go.set()
+        assert (await first).data == 1
+        assert (await third).data == 3
+
+    with channel_to(batch=1, limits=Limits(pending_calls=1)) as (channel, host):
+        host.go.clear()
+        asyncio.run(main(channel))
+    assert (len(host.seqs), host.cancelled) == (2, [])
+
+
+def test_a_sender_takes_answers_while_there_is_no_room_for_what_it_sends() -> None:
+    """The host reads no call while its answers are not taken: who only sent would wait for ever."""
+    big = "x" * (1 << 20)
+
+    async def main(channel: Channel) -> list[Reply]:
+        return await asyncio.gather(
+            *(channel.call_async("t", {"n": n, "of": big, "flush": True}) for n in range(8))
+        )
+
+    with channel_to(batch=1) as (channel, host):
+        host.padding = big
+        replies = asyncio.run(main(channel))
+    assert [(each.data, len(each.stdout)) for each in replies] == [(n, len(big)) for n in range(8)]
 
 
 @pytest.mark.parametrize("call", [Channel.call, lambda *a: asyncio.run(Channel.call_async(*a))])

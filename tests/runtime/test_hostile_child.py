@@ -49,6 +49,14 @@ def run_hostile(folder: Path, source: str, **options: object) -> tuple[ProgramEn
             "call 1 after call 1",
         ),
         ("a number below", FRAME + "send([3, 0, 'echo', {}])", "call 0 after call 0"),
+        ("the end of a call that was not made", FRAME + "send([8, 1])", "cancelled call 1, which it has not"),
+        ("the end of no call", FRAME + "send([8, -1])", "cancelled call -1, which it has not made"),
+        (
+            "the end of a call twice",
+            FRAME + "send([3, 1, 'nap', {}]); send([8, 1]); send([8, 1])",
+            "cancelled call 1 again",
+        ),
+        ("an end of a wrong type", FRAME + "send([8, '1'])", "Cancel.seq is str"),
         ("a wrong type", FRAME + "send([3, 1, 7, {}])", "Call.name is int"),
         (
             "a deep value",

@@ -43,6 +43,7 @@ child_messages = st.one_of(
     st.builds(
         Call, st.integers(1, 2**31), st.text(max_size=64), st.dictionaries(st.text(), json_values, max_size=4)
     ),
+    st.builds(wire.Cancel, st.integers(1, 2**31)),
     st.builds(wire.Refused, st.text()),
     st.builds(Ended, st.integers(0, 255), st.booleans()),
 )

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from litany_runtime.deadline import Deadline
+    from litany_runtime.program import Awaited
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +71,13 @@ class Capture:
         return cls(stderr=f"{message}\n".encode("utf-8", "backslashreplace"), exit_code=1)
 
 
+class Invoke(Protocol):
+    """Makes an inner call."""
+
+    def __call__(self, name: str, arguments: JSON, awaited: Awaited | None = None, /) -> Awaitable[CallEnd]:
+        """Make it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Context:
     """Who called, and what bounds the call. Identity comes from here, never from the model's input.
@@ -82,7 +90,8 @@ class Context:
         deadline: absolute, on trio's clock (`trio.current_time()`); `math.inf` for none.
         report: `report(message, fraction=None)` tells progress to whoever watches; never raises.
         record: the folder of this call's record.
-        invoke: makes an inner call of this one through the same door; dead once this call has ended.
+        invoke: makes an inner call of this one through the same door; dead once this call has ended. Takes
+            the tool's name, its input and, of a program that waits for it, what is known of its waiting.
         keep: `keep(name, content)` writes a file of the call's own into its record.
         output: `output(stream, chunk)` takes output as it comes, for whoever watches and for the record of a
             call whose host dies; None when neither wants it.
@@ -96,7 +105,7 @@ class Context:
     deadline: float
     report: Callable[..., None]
     record: Path
-    invoke: Callable[[str, JSON], Awaitable[CallEnd]] | None = None
+    invoke: Invoke | None = None
     keep: Callable[[str, str | bytes], None] | None = None
     output: Callable[[str, bytes], None] | None = None
     clock: Deadline | None = None

@@ -16,6 +16,7 @@ How a call ends, by what happens to the task it runs in:
 | the executor raised | faulted: a tool's failure is a capture; an exception is ours or the tool author's |
 | its deadline passed | timed_out |
 | `Door.stop` named it | stopped |
+| the program that made it stopped waiting for it | stopped |
 | the call it belongs to ended first | timed_out when that one's deadline has passed, else stopped |
 
 An executor may answer its cancellation by returning what it has so far: so output survives a deadline.
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
     from litany_engine.door.screens import Screen
     from litany_engine.records.records import Record
     from litany_engine.rules.rules import Rules
+    from litany_runtime.program import Awaited
     from litany_stubs.words import JSON
 
 MAX_RECORDED_REFUSALS = 1000
@@ -107,6 +109,7 @@ class Door:
         deadline: float = math.inf,
         output: Callable[[str, bytes], None] | None = None,
         judged: Callable[[Verdict], None] | None = None,
+        awaited: Awaited | None = None,
     ) -> CallEnd:
         """Make one call.
 
@@ -119,6 +122,7 @@ class Door:
             output: `output(stream, chunk)` gets the tool's output as it comes, from tools that relay it.
             judged: told what the gates decided, before anything runs; a window parks on a hold. Not called
                 when there was no verdict, which is a fault.
+            awaited: what is known of a program that waits for the answer; None when nothing is.
 
         Returns:
             The end, recorded. Nothing is raised for a call that was refused or a tool that failed.
@@ -134,7 +138,7 @@ class Door:
         call = ToolCall((call_id or "") if record is None else record.call_id, name, value)
         # A parent's deadline ends the task that its inner calls run in: a scope here need not watch it too.
         scope = trio.CancelScope(deadline=deadline)
-        running = Running(call, caller, record, scope)
+        running = Running(call, caller, record, scope, awaited)
         self._running[running] = None
         self._watchers.tell(CallStarted(call, caller.agent, parent.id if parent else None))
         capture = Capture()
@@ -225,7 +229,9 @@ class Door:
                 asked,
                 running,
                 arrived,
-                invoke=lambda name, arguments: self.invoke(name, arguments, running.inner_caller()),
+                invoke=lambda name, arguments, awaited=None: self.invoke(
+                    name, arguments, running.inner_caller(), awaited=awaited
+                ),
                 report=lambda message, fraction=None: self._report(running, message, fraction),
                 output=output,
             )

@@ -22,10 +22,10 @@ from litany_runtime.outcome import Outcome
 from litany_stubs.words import Refusal
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Callable, Sequence
 
     from litany_engine.door.callers import Parent
-    from litany_engine.door.calls import CallEnd, Executor, Tool
+    from litany_engine.door.calls import Executor, Invoke, Tool
     from litany_engine.door.gates import Admission
     from litany_engine.door.in_flight import Running
     from litany_engine.door.prepared import Prepared
@@ -78,7 +78,7 @@ class Executions:
         running: Running,
         arrived: float,
         *,
-        invoke: Callable[[str, JSON], Awaitable[CallEnd]],
+        invoke: Invoke,
         report: Callable[..., None],
         output: Callable[[str, bytes], None] | None,
     ) -> Capture:
@@ -115,6 +115,8 @@ class Executions:
                 judged = prepared.judged if callable(traits.concurrency_safe) else None
                 turn = await schedule.enter(safe=traits.is_concurrency_safe(judged), barrier=traits.barrier)
                 try:
+                    if running.awaited is not None:
+                        await running.awaited.room()
                     capture = await self._attempts(asked, running, prepared, context)
                 finally:
                     schedule.leave(turn)

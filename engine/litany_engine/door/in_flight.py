@@ -18,6 +18,10 @@ from litany_runtime.outcome import DEADLINE_PASSED, EXIT_CODES, STOP_RAISED, Out
 if TYPE_CHECKING:
     from litany_engine.door.budgets import Reservation
     from litany_engine.records.records import Record
+    from litany_runtime.program import Awaited
+
+
+GIVEN_UP = "stopped waiting for it"
 
 
 class Running:
@@ -27,6 +31,7 @@ class Running:
         "_ended",
         "_inner_caller",
         "as_parent",
+        "awaited",
         "call",
         "caller",
         "clock",
@@ -42,12 +47,18 @@ class Running:
     )
 
     def __init__(
-        self, call: ToolCall, caller: Caller, record: Record | None, scope: trio.CancelScope
+        self,
+        call: ToolCall,
+        caller: Caller,
+        record: Record | None,
+        scope: trio.CancelScope,
+        awaited: Awaited | None = None,
     ) -> None:
         self.call = call
         self.caller = caller
         self.record = record
         self.scope = scope
+        self.awaited = awaited
         self.started_at = datetime.now(UTC)
         self.started = time.monotonic()
         self.stopped = False
@@ -65,6 +76,10 @@ class Running:
         """The least of its own deadline and its parent's."""
         parent = self.caller.parent
         return self.clock.at if parent is None else min(self.clock.at, parent.ends_at())
+
+    def given_up(self) -> bool:
+        """Whether a program made it and stopped waiting for it before its deadline."""
+        return self.awaited is not None and self.awaited.given_up_at < self.deadline()
 
     def halt(self, reason: str) -> None:
         """Stop the outermost call that this one belongs to."""
@@ -114,6 +129,8 @@ def cut_short(running: Running, capture: Capture | None = None) -> Capture:
     """What became of a call whose work was cancelled, with what its executor handed over before it left."""
     if running.stopped:
         outcome, reason = Outcome.STOPPED, running.stop_reason
+    elif running.given_up() and running.caller.parent is not None:
+        outcome, reason = Outcome.STOPPED, f"call {running.caller.parent.id!r}, which made it, {GIVEN_UP}"
     elif trio.current_time() >= running.deadline():
         outcome, reason = Outcome.TIMED_OUT, DEADLINE_PASSED
     elif running.caller.parent is not None:

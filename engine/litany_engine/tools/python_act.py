@@ -123,7 +123,7 @@ async def _run(
 
     async def answer(inner: InnerCall) -> Reply:
         assert context.invoke is not None
-        return reply_of(await context.invoke(inner.name, inner.input))
+        return reply_of(await context.invoke(inner.name, inner.input, inner.awaited))
 
     async with _stop_instead_of_cancel() as stop:
         try:
