@@ -27,6 +27,12 @@ from litany_engine.tools.python_act import DECLARATION
         (" 2 m 3 s ", 123),
         ("0s", 0),
         ("1m5ms", 60.005),
+        ("5 min", 300),
+        ("1 hour 30 minutes", 5400),
+        ("2hrs5mins1sec", 7501),
+        ("90 seconds", 90),
+        ("250 milliseconds", 0.25),
+        ("1s250msec", 1.25),
     ],
 )
 def test_a_duration_is_read_in_seconds(text: str, seconds: float) -> None:
@@ -68,7 +74,9 @@ CHECK = ArgumentCheck(DECLARATION)
 @given(
     st.one_of(
         st.text("0123456789.hms \n", max_size=12),
-        st.from_regex(r" *([0-9]{1,3} *(h|m|s|ms) *){0,3}", fullmatch=True),
+        st.from_regex(
+            r" *([0-9]{1,3} *(h|hours?|m|min|minutes?|s|secs?|seconds|ms|msec) *){0,3}", fullmatch=True
+        ),
     )
 )
 def test_the_command_line_and_the_schema_have_one_rule_for_deadlines(text: str) -> None:
@@ -91,13 +99,25 @@ def test_the_command_line_and_the_schema_have_one_rule_for_deadlines(text: str) 
         ("1 GiB", 1024**3),
         ("1.5 KiB", 1536),
         ("0 B", 0),
+        ("64M", 64 * 1024**2),
+        ("64MB", 64 * 1024**2),
+        ("64 mb", 64 * 1024**2),
+        ("64m", 64 * 1024**2),
+        ("64 mib", 64 * 1024**2),
+        ("2G", 2 * 1024**3),
+        ("1.5 kB", 1536),
+        ("1 TiB", 1024**4),
+        ("4096b", 4096),
+        ("4096 bytes", 4096),
     ],
 )
 def test_a_size_is_read_in_bytes(text: str, size: int) -> None:
     assert parse_size(text) == size
 
 
-@pytest.mark.parametrize("text", ["", "5", "5 MB", "5 kib", "-5 B", "5 TiB", "0.3 B", 5, None, False])
+@pytest.mark.parametrize(
+    "text", ["", "5", "MB", "5 MM", "5 iB", "5 M B", "-5 B", "5 PiB", "0.3 B", "1e3 B", 5, None, False]
+)
 def test_an_unclear_size_is_refused(text: str) -> None:
     with pytest.raises(UnitError):
         parse_size(text)

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 EXAMPLE = """\
 example:
   litany run examples/line_counts.py
-  echo 'print(6 * 7)' | litany run --deadline 5s --memory '64 MiB' -
+  echo 'print(6 * 7)' | litany run --deadline 5s --memory 64M -
 
 exit code: the program's own; 124 deadline passed, 125 litany failed, 126 refused, 143 stopped,
   128 + signal killed
@@ -59,7 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_workspace(parser)
     add_agent(parser)
     parser.add_argument("--deadline", "-d", metavar="TIME", help="how long it may run, such as 30s or 5m")
-    parser.add_argument("--memory", "-m", metavar="SIZE", help="what it may allocate, such as '512 MiB'")
+    parser.add_argument("--memory", "-m", metavar="SIZE", help="what it may allocate, such as 512M")
     add_tools(parser)
     files = parser.add_mutually_exclusive_group()
     files.add_argument(

@@ -1,6 +1,8 @@
 """Durations and sizes as an operator writes them: a number and a unit, `"30s"`, `"256 MiB"`.
 
-A bare number is refused: nobody should have to guess whether 30 meant seconds.
+A bare number is refused: nobody should have to guess whether 30 meant seconds. Units are taken as people and
+other tools write them: `64M`, `64MB` and `64 MiB` are one size, in powers of 1024, as `docker --memory` and
+systemd read them; `5m` and `5 minutes` are one duration.
 """
 
 from __future__ import annotations
@@ -9,20 +11,22 @@ import math
 import re
 
 DURATION_SHAPE = 'a duration with its unit, such as "500ms", "30s", "5m" or "1h30m"'
-SIZE_SHAPE = 'a size with its unit, such as "4096 B", "64 KiB", "256 MiB" or "1 GiB"'
+SIZE_SHAPE = (
+    'a size with its unit, such as "4096 B", "64K", "256 MiB" or "1 GB" (powers of 1024)'
+)
 
 _SECONDS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
 _BYTES = {"B": 1, "KiB": 1024, "MiB": 1024**2, "GiB": 1024**3}
+_POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 
 _NUMBER = r"[0-9]{1,15}(?:\.[0-9]{1,6})?"
-DURATION_PATTERN = (
-    rf"^ *(?:({_NUMBER}) *h *)?(?:({_NUMBER}) *m *)?(?:({_NUMBER}) *s *)?(?:({_NUMBER}) *ms *)?$"
-)
+_UNITS = ("h(?:(?:ou)?rs?)?", "m(?:in(?:ute)?s?)?", "s(?:ec(?:ond)?s?)?", "(?:ms|msecs?|milliseconds?)")
+DURATION_PATTERN = "^ *" + "".join(rf"(?:({_NUMBER}) *{unit} *)?" for unit in _UNITS) + "$"
 """The form of a duration, for a JSON Schema too: what a schema lets through is what is read here. An empty
 text has this form, so whoever uses it asks for a digit besides."""
 
 _DURATION = re.compile(DURATION_PATTERN, re.ASCII)
-_SIZE = re.compile(rf"({_NUMBER})\s*(B|KiB|MiB|GiB)", re.ASCII)
+_SIZE = re.compile(rf"({_NUMBER})\s*(?:([KMGT])(?:i?B)?|B|bytes?)", re.ASCII | re.IGNORECASE)
 
 
 class UnitError(ValueError):
@@ -82,7 +86,7 @@ def parse_size(text: object) -> int:
     """Read a size.
 
     Args:
-        text: a number and one of B, KiB, MiB, GiB (powers of 1024; KB means two things and is refused).
+        text: a number and B, K, M, G or T, in either case; `M`, `MB` and `MiB` are 1024 * 1024 bytes.
 
     Returns:
         Bytes.
@@ -93,7 +97,8 @@ def parse_size(text: object) -> int:
     found = _SIZE.fullmatch(text.strip()) if isinstance(text, str) else None
     if found is None:
         raise UnitError(_complaint(text, SIZE_SHAPE))
-    size = float(found[1]) * _BYTES[found[2]] if "." in found[1] else int(found[1]) * _BYTES[found[2]]
+    unit = 1024 ** _POWERS[(found[2] or "").lower()]
+    size = float(found[1]) * unit if "." in found[1] else int(found[1]) * unit
     if size != int(size):
         raise UnitError(f"{_shown(text)} is no whole number of bytes")
     return int(size)
