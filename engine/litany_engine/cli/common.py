@@ -7,6 +7,7 @@ import os
 import shlex
 import signal
 import sys
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -167,6 +168,15 @@ def the_workspace(args: argparse.Namespace) -> Workspace:
 def the_agent(args: argparse.Namespace) -> str | None:
     """The agent that the command line or a tool's environment names; None leaves it to the workspace."""
     return args.agent or os.environ.get(AGENT_VARIABLE) or None
+
+
+def waited_s() -> float:
+    """Seconds since this process was started: what its user has waited, imports and set-up included."""
+    after_name = Path("/proc/self/stat").read_text("ascii", errors="replace").rpartition(")")[2].split()
+    started_s = int(after_name[19]) / os.sysconf(
+        "SC_CLK_TCK"
+    )  # `starttime`, field 22, of which 3 is the first here
+    return max(0.0, time.clock_gettime(time.CLOCK_BOOTTIME) - started_s)
 
 
 def calling_call() -> str | None:

@@ -27,6 +27,7 @@ from litany_engine.cli.common import (
     refuse_inside_a_call,
     say,
     stop_on_signals,
+    waited_s,
     warn_of_unknown_names,
 )
 from litany_engine.cli.holds import how_to_answer
@@ -148,25 +149,27 @@ def _run(
 
     async def main() -> CallEnd:
         unread, token = trio.Event(), trio.lowlevel.current_trio_token()
-        async with open_workspace(workspace, tools=tools, limits=limits) as ws:
-            with Terminal(stdout, lambda: token.run_sync_soon(unread.set)) as terminal:
-                async with trio.open_nursery() as nursery:
-                    await nursery.start(stop_on_signals, lambda reason: ws.stop(reason=reason))
-                    nursery.start_soon(stop_when_unread, ws, unread, terminal)
-                    if sys.stderr.isatty() and not args.json:
-                        line = LiveLine(terminal)
-                        ws.watch(line.see)
-                        nursery.start_soon(redraw, line)
-                    ws.watch(lambda event: _tell_held(event, workspace, terminal))
-                    end = await ws.python(
-                        program,
-                        agent=args.agent,
-                        deadline=args.deadline,
-                        on_output=None if args.json else terminal.output,
-                    )
-                    nursery.cancel_scope.cancel()
-                if not args.json:
-                    _tell(end, terminal, "<stdin>" if args.program == "-" else args.program)
+        with Terminal(stdout, lambda: token.run_sync_soon(unread.set)) as terminal:
+            async with (
+                open_workspace(workspace, tools=tools, limits=limits) as ws,
+                trio.open_nursery() as nursery,
+            ):
+                await nursery.start(stop_on_signals, lambda reason: ws.stop(reason=reason))
+                nursery.start_soon(stop_when_unread, ws, unread, terminal)
+                if sys.stderr.isatty() and not args.json:
+                    line = LiveLine(terminal)
+                    ws.watch(line.see)
+                    nursery.start_soon(redraw, line)
+                ws.watch(lambda event: _tell_held(event, workspace, terminal))
+                end = await ws.python(
+                    program,
+                    agent=args.agent,
+                    deadline=args.deadline,
+                    on_output=None if args.json else terminal.output,
+                )
+                nursery.cancel_scope.cancel()
+            if not args.json:  # only now: what is told is the time that was waited
+                _tell(end, terminal, "<stdin>" if args.program == "-" else args.program)
         if terminal.fault is not None:
             raise output_error(terminal.fault, f"; the program {_ended(end)}, and its record is {end.record}")
         return end
@@ -215,7 +218,7 @@ def last_lines(end: CallEnd, program: str) -> Iterator[str]:
         yield end.reason
     calls = counted(len(end.calls), "call")
     record = f", record {end.record}" if end.record else ""
-    yield f"{_ended(end)} in {show_duration(end.duration_s)}, {calls}{record}"
+    yield f"{_ended(end)} in {show_duration(waited_s())}, {calls}{record}"
 
 
 def as_object(end: CallEnd) -> dict[str, Any]:
@@ -226,6 +229,8 @@ def as_object(end: CallEnd) -> dict[str, Any]:
     told: dict[str, Any] = {
         "outcome": str(end.outcome),
         "exit_code": end.exit_code,
+        "duration_s": round(end.duration_s, 6),
+        "waited_s": round(waited_s(), 3),
         **stream_fields("stdout", end.stdout),
         **stream_fields("stderr", end.stderr),
         "calls": [

@@ -11,9 +11,7 @@ import math
 import re
 
 DURATION_SHAPE = 'a duration with its unit, such as "500ms", "30s", "5m" or "1h30m"'
-SIZE_SHAPE = (
-    'a size with its unit, such as "4096 B", "64K", "256 MiB" or "1 GB" (powers of 1024)'
-)
+SIZE_SHAPE = 'a size with its unit, such as "4096 B", "64K", "256 MiB" or "1 GB" (powers of 1024)'
 
 _SECONDS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
 _BYTES = {"B": 1, "KiB": 1024, "MiB": 1024**2, "GiB": 1024**3}
