@@ -15,6 +15,7 @@ from litany_engine.records.ids import (
     inner_id,
     inner_index,
     mint_agent_id,
+    record_name,
 )
 
 ID_LIKE = st.text("abzAZ09_.:=+@-/\\ \0\n~é", max_size=12)
@@ -71,6 +72,44 @@ def test_a_malformed_call_id_is_refused_with_the_legal_shape(call_id: Any) -> No
     assert "ASCII letters" in fault
     assert "\n" not in fault
     assert len(fault) < 300
+
+
+@given(st.lists(ID_LIKE.filter(bool), min_size=2, max_size=8, unique=True))
+def test_a_record_s_name_is_an_id_of_its_own_whatever_was_given(given_ids: list[str]) -> None:
+    names = [record_name(each) for each in given_ids]
+    assert len(set(names)) == len(names)
+    for given_id, name in zip(given_ids, names, strict=True):
+        assert call_id_fault(name) is None
+        head = name.rpartition("-")[0]
+        assert not head or inner_index(head, name) is None
+        assert record_name(given_id) == name
+        if name != given_id:
+            assert record_name(name) != name, "a name that was made is no other id's own"
+
+
+@pytest.mark.parametrize(
+    "given_id", ["toolu_01A09q90qw90lq917835lq9", "call_7", "functions.bash:0", "YQ==", "a-0b"]
+)
+def test_an_id_that_can_be_a_name_is_its_own(given_id: str) -> None:
+    assert record_name(given_id) == given_id
+
+
+@pytest.mark.parametrize(
+    ("given_id", "kept"),
+    [
+        ("call_abc|fc_123", "call_abc_fc_123."),
+        ("call_1-2", "call_1-2."),
+        ("|x", "__x."),
+        ("-flag", "_-flag."),
+        ("é", "__."),
+        ("\ud800", "__."),
+        ("a" * 500, "a" * 60 + "."),
+    ],
+)
+def test_a_made_name_keeps_the_start_of_the_id(given_id: str, kept: str) -> None:
+    name = record_name(given_id)
+    assert name.startswith(kept)
+    assert len(name) == len(kept) + 24
 
 
 @pytest.mark.parametrize("agent", ["", "a..b", "a.lock", "a.", ".a", "a/b", "a:b", "-a", 3])

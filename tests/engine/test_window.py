@@ -16,6 +16,10 @@ import trio.testing
 from litany_engine import open_workspace, open_workspace_blocking, tool
 from litany_engine.api import OpenWorkspace
 from litany_engine.door.calls import Capture, Context, Tool, ToolCall
+from litany_engine.door.holds import Answer, Holds
+from litany_engine.records.find_record import find_record
+from litany_engine.records.ids import record_name
+from litany_engine.records.recorded import iter_calls
 from litany_engine.windows.entries import Side, TranscriptError
 from litany_engine.windows.inbox import deposit
 from litany_engine.windows.lock import LockHeld, executor_lock
@@ -149,11 +153,75 @@ def test_refused_and_failing_calls_are_answered_and_the_window_goes_on(workspace
         use("c", "fail"),
         use("d", "say", text="here"),
     )
-    assert [each.is_error for each in answers.results] == [True, True, True, True, False]
+    assert [each.is_error for each in answers.results] == [True, True, False, True, False]
     assert "not granted" in answers.results[0].text
-    assert "is no call id" in answers.results[2].text
     assert "it cannot" in answers.results[3].text
     assert answered_in(workspace) == ["a", "b", "not an id!", "c", "d"]
+    assert_well_formed(workspace)
+
+
+ANY_IDS = [
+    "call_abc|fc_123",
+    "call_abc_fc_123",
+    "T",
+    "T-1",
+    "../../escape",
+    "a\0b\n\x1b[2J",
+    "é" * 300,
+    ".",
+    "x" * 100_000,
+]
+
+
+def test_any_id_of_a_provider_is_answered_and_recorded_as_it_is(workspace: Workspace) -> None:
+    first = use("T", "python", program="import litany_tools\nprint(litany_tools.say(text='in').stdout)")
+    calls = [first if each == "T" else use(each, "say", text=each[:3]) for each in ANY_IDS]
+    answers = window(workspace, *calls)
+    assert [each.tool_use_id for each in answers.results] == ANY_IDS
+    assert [each.text for each in answers.results if each.is_error] == []
+    assert [each.call.given_id for each in answers.ends] == ANY_IDS
+    assert answered_in(workspace) == ANY_IDS
+    assert_well_formed(workspace)
+
+    tools = workspace.root / "steps" / AGENT / "001" / "tools"
+    (inner,) = [each for each in iter_calls(tools.parent) if each.parent]
+    assert (inner.path.name, inner.parent) == ("T-1", "T")  # though an outer call was given that id, too
+    outer = {each.call.given_id: each.path for each in iter_calls(tools.parent) if not each.parent}
+    assert sorted(outer) == sorted(ANY_IDS)
+    names = [each.name for each in tools.iterdir()]
+    assert len(names) == len(ANY_IDS) + 1
+    for each in ANY_IDS:
+        if each != "T-1":
+            assert find_record(workspace.root / "steps", each) == outer[each]
+    assert max(map(len, names)) < 100
+
+
+def test_an_odd_id_is_stopped_held_and_settled_like_any(workspace: Workspace) -> None:
+    held, hangs = "call|held-1", "call|hangs"
+    (workspace.root / "litany.toml").write_text('[[rules]]\naction = "ask"\ntool = "say"\n')
+    workspace = Workspace(workspace.root)
+
+    async def main() -> tuple[Any, Any]:
+        async with open_workspace(workspace, tools=make_tools()) as ws:
+            parked = await ws.window(AGENT, [use(held, "say", text="x"), use(hangs, "hang")])
+            Holds(workspace.root).answer(held, Answer("pass"))
+            ends = []
+
+            async def advance() -> None:
+                ends.append((await ws.advance(AGENT)).answers)
+
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(advance)
+                await wait_until(lambda: [each.name for each in ws.running()] == ["hang"])
+                assert await ws.stop(hangs) == (record_name(hangs),)
+            return parked, ends[0]
+
+    parked, answers = trio.run(main)
+    assert parked.end == WindowEnd.HELD
+    assert [(each.tool_use_id, each.text.splitlines()[0]) for each in answers.results] == [
+        (held, "Exit code: 0"),
+        (hangs, "Exit code: 143"),
+    ]
     assert_well_formed(workspace)
 
 

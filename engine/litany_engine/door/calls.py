@@ -26,14 +26,21 @@ class ToolCall:
     """A tool call as asked.
 
     Attributes:
-        id: one path component; `T-k` for the k-th inner call of `T`.
+        id: one path component, the name of its record; `T-k` for the k-th inner call of `T`.
         name: the tool's name as asked.
         input: the arguments, a JSON object.
+        given: the id that its issuer gave it, when that is another text (`ids.py`); else "".
     """
 
     id: str
     name: str
     input: JSON
+    given: str = ""
+
+    @property
+    def given_id(self) -> str:
+        """The id that its issuer knows it by."""
+        return self.given or self.id
 
 
 @dataclass(frozen=True, slots=True)

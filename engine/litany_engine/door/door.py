@@ -40,6 +40,7 @@ from litany_engine.door.gates import Admission, ControlFault, Hold, Verdict, end
 from litany_engine.door.in_flight import Running, call_end, cut_short, faulted, told
 from litany_engine.door.judging import Judging
 from litany_engine.door.selection import selected
+from litany_engine.records.ids import record_name
 from litany_engine.records.records import ClaimRefused, RecordError
 from litany_runtime.outcome import EXIT_CODES, STOP_RAISED, Outcome
 from litany_stubs.words import Refusal
@@ -117,7 +118,7 @@ class Door:
             name: the tool's name.
             arguments: the input; copied before anything else, so that changing it later changes nothing.
             caller: who calls.
-            call_id: an id offered from outside; None and the door mints one.
+            call_id: an id offered from outside, any text for an outer call; None and the door mints one.
             deadline: on trio's clock, what the issuer allows; the least of all deadlines counts.
             output: `output(stream, chunk)` gets the tool's output as it comes, from tools that relay it.
             judged: told what the gates decided, before anything runs; a window parks on a hold. Not called
@@ -135,7 +136,8 @@ class Door:
             return _flooding(name, caller, parent)
         value, input_fault = detach(arguments)
         record, id_fault, record_fault = _claim(caller, call_id)
-        call = ToolCall((call_id or "") if record is None else record.call_id, name, value)
+        given = call_id if record is not None and call_id != record.call_id else None
+        call = ToolCall((call_id or "") if record is None else record.call_id, name, value, given or "")
         # A parent's deadline ends the task that its inner calls run in: a scope here need not watch it too.
         scope = trio.CancelScope(deadline=deadline)
         running = Running(call, caller, record, scope, awaited)
@@ -291,7 +293,9 @@ def _claim(caller: Caller, offered: str | None) -> tuple[Record | None, str, str
         if offered is None:
             return (caller.step.mint_outer() if parent is None else caller.step.mint_inner(parent)), "", ""
         fault = id_form_fault(offered, parent)
-        return (None, fault, "") if fault else (caller.step.claim(offered), "", "")
+        if fault:
+            return None, fault, ""
+        return caller.step.claim(record_name(offered) if parent is None else offered), "", ""
     except ClaimRefused as error:
         return None, str(error), ""
     except RecordError as error:

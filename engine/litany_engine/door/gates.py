@@ -15,7 +15,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from litany_engine.door.calls import ToolCall
 from litany_engine.door.prepared import Prepared
 from litany_engine.near import near
 from litany_engine.records.ids import call_id_fault, inner_index
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
 
     from litany_engine.door.budgets import Reservation
     from litany_engine.door.callers import Caller
+    from litany_engine.door.calls import ToolCall
     from litany_engine.rules.rules import Rules, Ruling
 
 MAX_NAMES = 40
@@ -122,8 +122,11 @@ class Stage(NamedTuple):
 def id_form_fault(offered: str, parent: str | None) -> str:
     """Why an offered id cannot stand, or "". Whether it is free, only the making of its record can tell.
 
-    An inner id is its parent's with `-k`, so that a record can name no other call's program.
+    An outer call's may be any text: `record_name` makes a name of it. An inner id is its parent's with `-k`,
+    so that a record can name no other call's program.
     """
+    if parent is None and isinstance(offered, str) and offered:
+        return ""
     if fault := call_id_fault(offered):
         return fault
     if parent is None or inner_index(parent, offered) is not None:
@@ -253,7 +256,7 @@ def judge_budget(asked: Admission) -> Verdict:
 # fmt: off
 GATES = (
     Gate("id", judge_id,
-         "an id that is not one path component, not `<call>-<k>` inside a call, or that is taken",
+         "an id that is taken, and inside a call one that is not `<call>-<k>`",
          "first: without an id there is no folder to leave a record in; this refusal alone leaves none"),
     Gate("authority", judge_authority,
          "a call made in the name of a call that has ended",

@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import trio
 
-from litany_engine.records.ids import agent_id_fault, call_id_fault
+from litany_engine.records.ids import agent_id_fault, call_id_fault, record_name
 from litany_engine.records.record_files import RecordError, encode
 
 if TYPE_CHECKING:
@@ -174,7 +174,7 @@ class Holds:
         """Answer a question.
 
         Args:
-            call_id: the call's id.
+            call_id: the call's id, or the one that its provider gave it.
             answer: what the operator says.
             agent: whose call; needed when several agents have one of that id.
             remember: pass the same call of the agent from now on, where a rule asks.
@@ -185,14 +185,15 @@ class Holds:
         Raises:
             HoldError: there is no such question, there are several, or it was answered.
         """
-        found = [q for q in self.questions() if q.id == call_id and agent in {None, q.agent}]
+        names = {call_id, record_name(call_id)}
+        found = [q for q in self.questions() if q.id in names and agent in {None, q.agent}]
         if len(found) != 1:
             waiting = ", ".join(f"{q.id} of {q.agent}" for q in self.questions()) or "nothing"
             several = f"several agents hold a call {call_id!r}; name one with --agent"
             none = f"no call {call_id!r} is held; held: {waiting}"
             raise HoldError(several if found else none)
         (question,) = found
-        path = self._path(question.agent, call_id).with_suffix(".answer")
+        path = self._path(question.agent, question.id).with_suffix(".answer")
         temporary = path.with_name(f".{path.name}.{os.getpid()}")
         try:
             said = {"verdict": answer.verdict, "reason": answer.reason, "to": _digest(question)}

@@ -119,8 +119,8 @@ class Running:
             self.scope.cancel()
 
     def is_named(self, selector: str) -> bool:
-        """Whether a selector names this call, by its id or by its record's place in the workspace."""
-        if self.call.id == selector:
+        """Whether a selector names this call, by an id of its or by its record's place in the workspace."""
+        if selector in {self.call.id, self.call.given_id}:
             return True
         return self.record is not None and self.record.path == self.caller.workspace / selector
 

@@ -11,13 +11,13 @@ call, the call is not run by the new one.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NoReturn
-
-from litany_engine.door.calls import Tool, ToolCall
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from litany_engine.door.calls import Tool, ToolCall
     from litany_engine.tools.toolset import Toolset
     from litany_stubs.words import JSON
 
@@ -93,12 +93,12 @@ class Prepared:
     def review(self) -> ToolCall:
         """What is shown to the control and to screens; made when it is asked for."""
         if self._review is None:
-            self._review = ToolCall(self.call.id, self.call.name, freeze(self.call.input))
+            self._review = replace(self.call, input=freeze(self.call.input))
         return self._review
 
     def private(self) -> ToolCall:
         """What is given to an executor: its own, for each attempt."""
-        return ToolCall(self.call.id, self.call.name, thaw(self.call.input))
+        return replace(self.call, input=thaw(self.call.input))
 
     def stands(self, *, inner: bool) -> bool:
         """Whether the tool is still the one that the call was prepared for, and may still be called."""

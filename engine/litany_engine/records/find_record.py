@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from litany_engine.records.ids import agent_id_fault, call_id_fault
+from litany_engine.records.ids import agent_id_fault, call_id_fault, record_name
 from litany_engine.records.record_files import RecordError
 from litany_engine.records.records import step_name, step_numbers
 
@@ -27,7 +27,7 @@ def find_record(steps: Path, target: str | None = None, agent: str | None = None
     Args:
         steps: the workspace's `steps` folder.
         target: one of `SHAPES`; None for the step that was opened last. A bare call id is looked for in all
-            steps, the last opened first, and the first find is meant.
+            steps, the last opened first, and the first find is meant; so is the id that a provider gave.
         agent: whose steps to look at; None for every agent's.
 
     Raises:
@@ -40,13 +40,13 @@ def find_record(steps: Path, target: str | None = None, agent: str | None = None
         whose = f" of agent {agent}" if agent else ""
         raise RecordError(f"no step{whose} in {steps}; a run makes one")
     wanted = _relative(steps, target).removeprefix("steps/").rstrip("/")
-    found = next(_matches(recent, wanted), None)
+    found = next(_matches(recent, wanted, target), None)
     if found is None:
         raise RecordError(f"no step or call {target!r} in {steps}; name one as {SHAPES}")
     return found
 
 
-def _matches(recent: list[Path], wanted: str) -> Iterator[Path]:
+def _matches(recent: list[Path], wanted: str, given: str) -> Iterator[Path]:
     if parts := _ADDRESS.fullmatch(wanted):
         owner, number, call = parts["agent"], step_name(int(parts["step"])), parts["call"]
         for step in recent:
@@ -55,10 +55,11 @@ def _matches(recent: list[Path], wanted: str) -> Iterator[Path]:
                     yield step
                 elif call_id_fault(call) is None and (step / "tools" / call).is_dir():
                     yield step / "tools" / call
-    if call_id_fault(wanted) is None:
-        for step in recent:
-            if (step / "tools" / wanted).is_dir():
-                yield step / "tools" / wanted
+    for name in (wanted, record_name(given)):
+        if call_id_fault(name) is None:
+            for step in recent:
+                if (step / "tools" / name).is_dir():
+                    yield step / "tools" / name
 
 
 def _relative(steps: Path, target: str) -> str:

@@ -1,12 +1,14 @@
-"""The grammar of ids: an id is one path component, and what cannot be one is refused, never cleaned up.
+"""The grammar of ids: the id of an agent, and of a call's record, is one path component.
 
-An agent's id is its descent: a root is `<time>-<short>`, an agent it starts appends `-<time>-<short>`. A
-call's id is whatever the model's provider gave it; the k-th inner call of call `T` is `T-k`. Ids name folders
-and git references, and they are compared as they stand, so there is one spelling of each.
+An agent's id is its descent: a root is `<time>-<short>`, an agent it starts appends `-<time>-<short>`. The id
+of a call is whatever its provider gave it, any text at all; where that cannot be the name of a record,
+`record_name` makes one of it. The k-th inner call of call `T` is `T-k`. Ids name folders and git references,
+and they are compared as they stand, so there is one spelling of each.
 """
 
 from __future__ import annotations
 
+import hashlib
 import re
 import secrets
 from datetime import UTC, datetime
@@ -14,9 +16,16 @@ from datetime import UTC, datetime
 MAX_ID_CHARS = 200
 """Longest id, in characters: leaves a file name (255 bytes) room for a suffix."""
 
+MAX_KEPT_CHARS = 60
+"""Characters of an id's start that are kept in its record's name, when it cannot be that itself."""
+
 _CALL_ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:=+@-]*", re.ASCII)
 _AGENT_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*", re.ASCII)
 _INNER_INDEX = re.compile(r"[1-9][0-9]*", re.ASCII)
+_INNER_LIKE = re.compile(r"-[1-9][0-9]*$", re.ASCII)
+_DIGEST_CHARS = 24
+_NAMED = re.compile(rf"\.[0-9a-f]{{{_DIGEST_CHARS}}}$", re.ASCII)
+_NOT_KEPT = re.compile(r"[^A-Za-z0-9_.:=+@-]+", re.ASCII)
 
 CALL_ID_SHAPE = (
     f"1 to {MAX_ID_CHARS} ASCII letters, digits or _ . : = + @ -, the first a letter, a digit or _"
@@ -39,6 +48,19 @@ def call_id_fault(call_id: object) -> str | None:
     if len(call_id) > MAX_ID_CHARS or not _CALL_ID.fullmatch(call_id):
         return f"{_shown(call_id)} is no call id; use {CALL_ID_SHAPE}"
     return None
+
+
+def record_name(given: str) -> str:
+    """The name of an outer call's record, whatever text its issuer gave it as an id; the same each time.
+
+    An id that can be a name is its own. One that cannot (other signs, too long, the form of an inner call's id
+    or of a name that was made here) keeps its start, for the reader, and a digest tells it from all others.
+    """
+    if call_id_fault(given) is None and not _INNER_LIKE.search(given) and not _NAMED.search(given):
+        return given
+    digest = hashlib.sha256(given.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST_CHARS]
+    kept = _NOT_KEPT.sub("_", given[:MAX_KEPT_CHARS])
+    return f"{'' if kept[:1].isalnum() else '_'}{kept}.{digest}"
 
 
 def agent_id_fault(agent: object) -> str | None:

@@ -77,6 +77,7 @@ class _Input(msgspec.Struct):
     input: JSON
     at: datetime
     parent: str | None = None
+    given_id: str = ""
 
 
 class _Output(msgspec.Struct):
@@ -111,7 +112,11 @@ def load_call(folder: Path) -> RecordedCall:
     if not folder.is_dir():
         raise RecordError(f"there is no record {folder}")
     asked, damage = _read(folder / "input.json", _Input)
-    call = ToolCall(folder.name, asked.name if asked else "", asked.input if asked else None)
+    call = (
+        ToolCall(folder.name, asked.name, asked.input, asked.given_id)
+        if asked
+        else ToolCall(folder.name, "", None)
+    )
     output, more = _read(folder / "output.json", _Output)
     end = None
     if output is not None:

@@ -289,6 +289,7 @@ class Record:
         """
         asked = {
             "id": call.id,
+            **({"given_id": call.given} if call.given else {}),
             "name": call.name,
             "input": call.input,
             "parent": parent,

@@ -202,6 +202,8 @@ def _details(call: RecordedCall, held: Held, option: str) -> Iterator[str]:
         yield f"asked   {call.at.isoformat(sep=' ', timespec='milliseconds')}"
     if call.parent:
         yield f"parent  {plain(call.parent)}"
+    if call.call.given:
+        yield f"given   {_short(call.call.given)}, the id that its issuer gave it"
     if call.damage:
         yield f"damage  {plain(call.damage)}"
     yield from _block("input", _pretty(call.call.input).encode(errors="backslashreplace"))
@@ -260,6 +262,7 @@ def _as_json(node: CallNode, held: Held) -> dict[str, JSON]:
     question = held.get(call.path)
     return {
         "id": call.call.id,
+        "given_id": call.call.given_id,
         "name": call.call.name,
         "parent": call.parent,
         "at": call.at.isoformat() if call.at else None,

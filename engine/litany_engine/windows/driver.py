@@ -21,7 +21,7 @@ import trio
 from litany_engine.door.arguments import detach
 from litany_engine.interrupts import uninterrupted
 from litany_engine.records.dead_records import complete_dead_records
-from litany_engine.records.ids import agent_id_fault, in_tree
+from litany_engine.records.ids import agent_id_fault, in_tree, record_name
 from litany_engine.records.links import link_steps
 from litany_engine.records.recorded import inner_calls, load_call
 from litany_engine.records.records import step_name, step_numbers
@@ -282,7 +282,7 @@ class Driver:
         """Point from the step in which the held call was asked last to the one in which it is asked again."""
         assert found.held is not None
         first = found.standing.reply.step if found.standing.reply else step.number
-        call_id = found.held.tool_use_id
+        call_id = record_name(found.held.tool_use_id)
         for number in range(step.number - 1, first - 1, -1):
             before = step.path.with_name(step_name(number))
             if (before / "tools" / call_id).is_dir():

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING
 from litany_engine.counted import counted
 from litany_engine.plain_text import plain
 from litany_engine.records.envelope import model_text, streams_text
+from litany_engine.records.ids import record_name
 from litany_engine.records.recorded import HOST_DIED, HOST_DIED_BEFORE, HOST_DIED_WHILE
 from litany_engine.windows.entries import ToolResult
 from litany_runtime.outcome import Outcome
@@ -74,7 +75,7 @@ def answer(end: CallEnd, head_bytes: int, tail_bytes: int, *, stopped: bool = Fa
     text = model_text(end, head_bytes=head_bytes, tail_bytes=tail_bytes)
     if stopped and end.outcome is Outcome.STOPPED:
         text = f"{text}{'' if text.endswith(chr(10)) else chr(10)}{STOPPED_WHILE_IT_RAN}"
-    return ToolResult(end.call.id, text, is_error=end.refusal is not None or end.exit_code != 0)
+    return ToolResult(end.call.given_id, text, is_error=end.refusal is not None or end.exit_code != 0)
 
 
 def stopped_before(call: ToolUse) -> ToolResult:
@@ -169,14 +170,15 @@ def record_of(
         call: what was asked.
         first_step: the step that the reply opened.
         steps: the numbers of the agent's steps, ascending.
-        load: reads the record of an id in a step; None when there is none.
+        load: reads a record by its name in a step; None when there is none.
     """
     for number in reversed(steps):
         if number < first_step:
             return None
-        found = load(number, call.id)
+        found = load(number, record_name(call.id))
+        asked = (call.id, call.name, call.input)
         if found is not None and (
-            not found.at or (found.call.name, found.call.input) == (call.name, call.input)
+            not found.at or (found.call.given_id, found.call.name, found.call.input) == asked
         ):
             return found
     return None

@@ -43,6 +43,9 @@ if TYPE_CHECKING:
     from litany_engine.workspaces.git import Repository
     from litany_stubs.words import JSON
 
+MAX_SUBJECT_CHARS = 200
+"""Characters of a call's id in a commit's subject; a provider may give any text as one."""
+
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
 _DEPOSIT = "Deposit: "
@@ -138,7 +141,7 @@ class Transcript:
             GitError: it cannot be committed.
         """
         blocks = [result.block()]
-        subject = f"Answer {ascii(result.tool_use_id)[1:-1]}: {how}"
+        subject = f"Answer {ascii(result.tool_use_id)[1:-1][:MAX_SUBJECT_CHARS]}: {how}"
         body = encode({"content": blocks, "final": True} if final else blocks)
         return self._append(TOOL, Side.TOOL, blocks, body=body, subject=subject, final=final)
 

@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING
 import trio
 
 from litany_engine.door.gates import Hold
+from litany_engine.records.ids import record_name
 from litany_engine.windows.settlement import answer, stopped_before
 from litany_runtime.outcome import Outcome
 
@@ -262,7 +263,7 @@ class Window:
                 return
             self._flag.raised = True
             if self._running is not None:
-                record = self._caller.step.tools / self._running.id
+                record = self._caller.step.tools / record_name(self._running.id)
                 with trio.CancelScope(shield=True):  # bounded by the cascade of the call in flight
                     await self._door.stop(str(record.relative_to(self._caller.workspace)))
 
