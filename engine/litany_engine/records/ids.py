@@ -53,7 +53,7 @@ def call_id_fault(call_id: object) -> str | None:
 def record_name(given: str) -> str:
     """The name of an outer call's record, whatever text its issuer gave it as an id; the same each time.
 
-    An id that can be a name is its own. One that cannot (other signs, too long, the form of an inner call's id
+    An id that can be a name is its own. One that cannot (other signs, too long, an inner call's form
     or of a name that was made here) keeps its start, for the reader, and a digest tells it from all others.
     """
     if call_id_fault(given) is None and not _INNER_LIKE.search(given) and not _NAMED.search(given):
