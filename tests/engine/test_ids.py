@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from litany_engine.records.ids import (
@@ -29,6 +29,7 @@ def test_an_accepted_call_id_is_one_visible_path_component(text: str) -> None:
         assert not text.startswith((".", "-"))
 
 
+@settings(deadline=None)  # the first look loads pygit2
 @given(ID_LIKE)
 def test_an_accepted_agent_id_is_a_name_that_git_takes_for_a_branch(text: str) -> None:
     import pygit2
