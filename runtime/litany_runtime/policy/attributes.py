@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
+from litany_runtime.policy.constants import guard
 from litany_runtime.policy.formatting import attribute_names
 from litany_runtime.policy.names import (
     ATTRIBUTE_HINTS,
@@ -24,14 +25,9 @@ from litany_runtime.policy.private_names import is_dunder
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-# The guards, as the rewritten tree names them; `guards.py` says what each does.
-ATTRIBUTE = RESERVED_PREFIX + "attribute"
-PRIVATE = RESERVED_PREFIX + "private"
-UPDATED = RESERVED_PREFIX + "updated"
-INIT = RESERVED_PREFIX + "init"
-CLASS = RESERVED_PREFIX + "class"
-TYPE = RESERVED_PREFIX + "type"
-OWN = RESERVED_PREFIX + "own"
+# The guards, as the rewritten tree names them (`constants.py`); `guards.py` says what each does.
+ATTRIBUTE, PRIVATE, UPDATED, INIT, CLASS = "attribute", "private", "updated", "init", "class_of"
+TYPE, OWN = "type", "own"
 VALUE = RESERVED_PREFIX + "value"
 """A local variable: what `type(x) in own` was asked of is what is read, whoever rebinds `x` meanwhile."""
 
@@ -124,9 +120,9 @@ class AttributeRules(NameRules):
                 return node
         return self._guarded(node.value, ATTRIBUTE, name)
 
-    def _guarded(self, value: ast.expr, guard: str, *constants: str) -> ast.Call:
-        """`guard(value, constant, …)`; the value waits its turn where it now is."""
-        func = ast.copy_location(ast.Name(guard, ast.Load()), value)
+    def _guarded(self, value: ast.expr, name: str, *constants: str) -> ast.Call:
+        """`guards.name(value, constant, …)`; the value waits its turn where it now is."""
+        func = guard(name, value)
         arguments: list[ast.expr] = [value, *(ast.copy_location(ast.Constant(c), value) for c in constants)]
         call = ast.copy_location(ast.Call(func, arguments, []), value)
         self.pending.append((value, call, "args", 0, self.scope))
@@ -140,14 +136,15 @@ class AttributeRules(NameRules):
         def at(node: ast.expr) -> Any:
             return ast.copy_location(node, value)
 
-        def read(identifier: str) -> Any:
-            return at(ast.Name(identifier, ast.Load()))
+        def kept_value() -> Any:
+            return at(ast.Name(VALUE, ast.Load()))
 
         kept = at(ast.NamedExpr(at(ast.Name(VALUE, ast.Store())), value))
-        is_own = at(ast.Compare(at(ast.Call(read(TYPE), [kept], [])), [ast.In()], [read(OWN)]))
-        look = at(ast.Call(read(PRIVATE), [read(VALUE), at(ast.Constant(name))], []))
+        kind = at(ast.Call(guard(TYPE, value), [kept], []))
+        is_own = at(ast.Compare(kind, [ast.In()], [guard(OWN, value)]))
+        look = at(ast.Call(guard(PRIVATE, value), [kept_value(), at(ast.Constant(name))], []))
         self.pending.append((value, kept, "value", -1, self.scope))
-        either: ast.IfExp = at(ast.IfExp(is_own, read(VALUE), look))
+        either: ast.IfExp = at(ast.IfExp(is_own, kept_value(), look))
         return either
 
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:

@@ -20,7 +20,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-from litany_runtime.policy import database
+from litany_runtime.policy import constants, database
 from litany_runtime.policy.names import STORABLE_DUNDERS
 
 if TYPE_CHECKING:
@@ -74,6 +74,9 @@ NO_FD = -1
 
 AF_UNIX = 1
 
+EQUIPPER = constants.equip.__code__
+"""The one function that makes code from code."""
+
 _HERE = globals()
 """By these the hook knows its own frames."""
 
@@ -113,6 +116,7 @@ class Auditor:
             "object.__setattr__": self._write_attribute,
             "object.__delattr__": self._write_attribute,
             "function.__new__": self._new_function,
+            "code.__new__": self._new_code,
             "socket.__new__": self._socket,
             "shutil.rmtree": self._remove_tree,
             "os.listdir": self._folder,
@@ -162,7 +166,7 @@ class Auditor:
         """Whether a frame is a library's whose own code names what is done."""
         if frame.f_globals is _HERE:
             return True  # the next line
-        if frame.f_globals is self._program:
+        if frame.f_globals is self._program or constants.is_programs(frame.f_code):
             return False
         code = frame.f_code
         return any(name in code.co_names or name in code.co_consts for name in names)
@@ -180,6 +184,10 @@ class Auditor:
     def _new_function(self, args: Any) -> None:
         if not self._says(sys._getframe(2), "FunctionType", "LambdaType"):
             raise _refusal("function.__new__")
+
+    def _new_code(self, args: Any) -> None:
+        if sys._getframe(2).f_code is not EQUIPPER:
+            raise _refusal("code.__new__")
 
     def _socket(self, args: Any) -> None:
         if args[1] != AF_UNIX:  # an event loop wakes itself through a pair of these; connecting is refused

@@ -7,7 +7,7 @@ import sys
 import types
 from typing import Any, NoReturn
 
-from litany_runtime.policy import attributes, classes, guards, ownership
+from litany_runtime.policy import attributes, classes, constants, evaluation, guards, ownership
 from litany_runtime.policy.refusals import RefusedError
 
 PLAIN_BUILTINS = """
@@ -70,7 +70,7 @@ def getattr_(obj: Any, name: Any, default: Any = _missing, /) -> Any:
 def vars_(obj: Any = _missing, /) -> Any:
     """vars(object) -> the object's own attributes."""
     if obj is _missing:
-        raise TypeError("vars() needs an argument here (keep values in a dict of your own)")
+        return evaluation.local_names(sys._getframe(1))
     return guards.attribute(obj, "__dict__")
 
 
@@ -106,6 +106,11 @@ def guarded() -> dict[str, Any]:
         "open": open_,
         "exit": exit_,
         "quit": exit_,
+        "eval": evaluation.eval_,
+        "exec": evaluation.exec_,
+        "compile": evaluation.compile_,
+        "globals": evaluation.globals_,
+        "locals": evaluation.locals_,
         "__build_class__": classes.build_class,
     }
     for name, value in own.items():
@@ -124,14 +129,16 @@ def program_builtins() -> dict[str, Any]:
         if isinstance(value, type) and issubclass(value, BaseException)
     }
     names |= guarded()
-    names |= {
-        attributes.ATTRIBUTE: guards.attribute,
-        attributes.PRIVATE: ownership.private,
-        attributes.UPDATED: guards.updated,
-        attributes.INIT: guards.init,
-        attributes.TYPE: type,
-        attributes.OWN: ownership.own,
-        attributes.CLASS: guards.class_of,
-    }
+    constants.provide(
+        {
+            attributes.ATTRIBUTE: guards.attribute,
+            attributes.PRIVATE: ownership.private,
+            attributes.UPDATED: guards.updated,
+            attributes.INIT: guards.init,
+            attributes.TYPE: type,
+            attributes.OWN: ownership.own,
+            attributes.CLASS: guards.class_of,
+        }
+    )
     names["__name__"] = "builtins"
     return names

@@ -13,7 +13,7 @@ import types
 import typing
 from typing import TYPE_CHECKING, Any
 
-from litany_runtime.policy import copying, ownership, private_names
+from litany_runtime.policy import constants, copying, ownership, private_names
 from litany_runtime.policy.names import INNARDS, LOOKED_AT, PLAIN_ATTRIBUTES, RESERVED_PREFIX
 from litany_runtime.policy.refusals import ClassRefusedError
 
@@ -27,7 +27,13 @@ FORBIDDEN_BASES = frozenset({types.ModuleType, super, io.FileIO, asyncio.Selecto
 
 
 def build_class(body: Callable[..., Any], name: str, /, *bases: Any, **keywords: Any) -> Any:
-    """What a class statement calls."""
+    """What a class statement calls, and a program that took it from its builtins."""
+    if (
+        type(name) is not str
+        or type(body) is not types.FunctionType
+        or not constants.is_class_body(body.__code__)
+    ):
+        raise ClassRefusedError("a class is made by a class statement (write one)")
     if bases:
         for base in bases:
             check_substitute(base)

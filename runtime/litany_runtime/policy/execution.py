@@ -17,7 +17,7 @@ import zipfile
 import zoneinfo
 from typing import TYPE_CHECKING, Any
 
-from litany_runtime.policy import database, ownership, state
+from litany_runtime.policy import constants, database, evaluation, ownership, state
 from litany_runtime.policy.audit import Auditor
 from litany_runtime.policy.builtin_names import program_builtins
 from litany_runtime.policy.files import FileRules
@@ -31,13 +31,17 @@ from litany_runtime.policy.state import Prepared
 from litany_runtime.policy.views import build_views, folded_names, importer, seal_tools, tools_view
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from types import CodeType, ModuleType
 
     from litany_runtime.program import FilePolicy
 
 REVIEWED_VERSIONS = ((3, 11), (3, 12), (3, 13))
 """Python versions whose syntax, types and library this policy was reviewed and tested for."""
+
+
+MAKES_BROKEN_CODE = (3, 12, 0)
+"""A version whose `code.replace` loses what a module's comprehensions keep."""
 
 
 class NotReviewedError(RuntimeError):
@@ -64,16 +68,22 @@ def prepare(extra_modules: Sequence[str] = ()) -> Prepared:
         raise NotReviewedError(
             f"the language policy was not reviewed for Python {version[0]}.{version[1]}; run it on {reviewed}"
         )
+    if sys.version_info[:3] == MAKES_BROKEN_CODE:
+        raise NotReviewedError(
+            "Python 3.12.0 breaks code whose constants are replaced (gh-110543), as the policy's guards are; "
+            "run the language policy on 3.12.1 or later"
+        )
     if state.prepared is not None:
         if state.prepared.extra_modules != tuple(extra_modules):
             raise RuntimeError("this process was prepared for other modules; prepare a process of its own")
         return state.prepared
     builtins = program_builtins()
-    evaluators = mend(builtins)
+    runner = evaluation.begin(builtins)
+    evaluators = mend(builtins) | {runner}
     views = build_views(stand_ins())
     for module in LAZY_IMPORTS:
         importlib.import_module(module)
-    builtins |= folded_names(views)
+    constants.provide(folded_names(views))
     sealer = Sealer()
     sealer.seal_everything(KEPT_OPEN)
     for module in extra_modules:  # unsealed: what the operator adds is the operator's to review
@@ -83,9 +93,10 @@ def prepare(extra_modules: Sequence[str] = ()) -> Prepared:
     for name in ("stat", "lstat", "access", "readlink"):  # the calls that raise no audit event
         checked = rules.checked(getattr(os, name))
         setattr(os, name, checked)
-        views["os"].__dict__[name] = builtins[folded("os", name)] = checked
+        views["os"].__dict__[name] = checked
+        constants.provide({folded("os", name): checked})
     tools: list[ModuleType] = []
-    builtins["__import__"] = importer(views, tuple(extra_modules), tools)
+    builtins["__import__"] = _importing(importer(views, tuple(extra_modules), tools))
     main = _main_module(builtins)
     prepared = Prepared(
         views=views,
@@ -110,6 +121,23 @@ def prepare(extra_modules: Sequence[str] = ()) -> Prepared:
     for _ in range(WARMING_RUNS):
         compile_program(WARMING_PROGRAM)
     return prepared
+
+
+def _importing(find: Callable[..., ModuleType]) -> Callable[..., ModuleType]:
+    """The program's `__import__`, which the program can call itself: `globals()["__builtins__"]` has it.
+
+    The interpreter's C code calls it with a list, to have a module loaded that it uses itself; it finds
+    loaded what a program's calls lead to, and nothing else is loaded so.
+    """
+
+    def import_(
+        name: Any, globals: Any = None, locals: Any = None, fromlist: Any = (), level: Any = 0
+    ) -> ModuleType:
+        if type(fromlist) is list and not (type(name) is str and name in sys.modules):
+            raise ModuleNotFoundError(f"the module {name} is not loaded (write an import statement)")
+        return find(name, globals, locals, fromlist, level)
+
+    return import_
 
 
 WARMING_RUNS = 10
@@ -159,6 +187,7 @@ LAZY_IMPORTS = (
     "importlib.resources",
     "linecache",
     "pwd",
+    "sqlite3.dump",
     "stringprep",
     "zoneinfo._common",
 )

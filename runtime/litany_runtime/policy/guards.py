@@ -11,6 +11,7 @@ import configparser
 import types
 from typing import TYPE_CHECKING, Any
 
+from litany_runtime.policy import evaluation
 from litany_runtime.policy.formatting import Formatting
 from litany_runtime.policy.names import (
     INNARDS,
@@ -153,6 +154,10 @@ def _look_mro(obj: Any, name: str) -> Any:
     return _own_only(obj, name)
 
 
+def _look_code(obj: Any, name: str) -> Any:
+    return evaluation.names_in(obj) if type(obj) is evaluation.Code else _own_only(obj, name)
+
+
 def _look_bases(obj: Any, name: str) -> Any:
     if isinstance(obj, type) and is_own_class(obj):
         bases = mro(obj) if name == "__mro__" else obj.__bases__
@@ -280,6 +285,7 @@ def _look_getattr_method(obj: Any, name: str) -> Any:
 
 _looks: dict[str, Callable[[Any, str], Any]] = dict.fromkeys(LOOKED_AT, _own_only)
 _looks |= {
+    "co_names": _look_code,
     "format": _look_format,
     "format_map": _look_format,
     "obj": _look_obj,

@@ -25,7 +25,7 @@ import types
 import typing
 from typing import TYPE_CHECKING, Any
 
-from litany_runtime.policy import copying, guards, ownership
+from litany_runtime.policy import copying, evaluation, guards, ownership
 from litany_runtime.policy.names import (
     BINDABLE_DUNDERS,
     INNARDS,
@@ -67,8 +67,7 @@ def mend(program_builtins: dict[str, Any]) -> frozenset[CodeType]:
         _any(importlib)._bootstrap._call_with_frames_removed,
         evaluate,
     ]
-    builder = getattr(dataclasses, "_FuncBuilder", None)
-    evaluators.append(builder.add_fns_to_class if builder else _any(dataclasses)._create_fn)
+    _any(dataclasses).exec = _run_for_dataclasses
     return frozenset(function.__code__ for function in evaluators)
 
 
@@ -253,6 +252,17 @@ def _mend_enum_members() -> None:
         return (new_member, *rest)
 
     _any(enum.EnumMeta)._find_new_ = classmethod(_find_new_)
+
+
+def _run_for_dataclasses(text: str, globals: Any, names: dict[str, Any]) -> None:
+    """`dataclass` makes functions from text, in the globals of the module that the class names.
+
+    The interpreter would add the library's builtins to a dict that has none. And a class may name any module.
+    """
+    code: Any = compile(text, "<string>", "exec", dont_inherit=True)
+    if globals is not ownership.program_globals():
+        globals = {}
+    evaluation.run_in(exec, code, globals, names)
 
 
 def _is_a_librarys_new(function: Any) -> bool:

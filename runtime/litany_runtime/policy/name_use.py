@@ -2,7 +2,7 @@
 
 Two questions need the whole program: whether `eval` is the builtin or a function of the program's own, and
 whether `math.sqrt` can only mean the library's. For the second, the attribute becomes a name of its own
-(`_litany_name_math_sqrt`, a builtin): views are read-only, so its value cannot change, and one look-up is
+(`name_math_sqrt`, beside the guards): views are read-only, so its value cannot change, and one look-up is
 faster than two. That makes up for what a read-only module object costs where this does not apply.
 
 It applies when every binding of the module's name is an `import` statement of that very module at the top
@@ -14,22 +14,21 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from litany_runtime.policy.constants import guard
 from litany_runtime.policy.modules import MODULES, NAMES
-from litany_runtime.policy.names import RESERVED_PREFIX
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
     Place = tuple[ast.AST, str, int]
 
-FOLDED = RESERVED_PREFIX + "name_"
 NEVER_FOLDED = frozenset({"sys"})
 """Its streams are read afresh each time."""
 
 
 def folded(module: str, name: str) -> str:
-    """The reserved builtin that stands for `module.name`."""
-    return f"{FOLDED}{module.replace('.', '_')}_{name}"
+    """The name beside the guards that stands for `module.name`."""
+    return f"name_{module.replace('.', '_')}_{name}"
 
 
 class NameUse:
@@ -45,15 +44,17 @@ class NameUse:
         self._modules: dict[str, tuple[str, int]] = {}
         self._reads: list[tuple[ast.Attribute, Place]] = []
         self._star = False
+        self.by_text = False
 
-    def begin(self, tree: ast.Module) -> None:
+    def begin(self, tree: ast.mod) -> None:
         """Note which statements are the program's top level, and whether annotations stay text."""
-        self._top_level = frozenset(id(statement) for statement in tree.body)
+        body: list[ast.stmt] = [] if isinstance(tree, ast.Expression) else tree.body  # type: ignore[attr-defined]
+        self._top_level = frozenset(id(statement) for statement in body)
         self.annotations_are_text = any(
             isinstance(statement, ast.ImportFrom)
             and statement.module == "__future__"
             and any(alias.name == "annotations" for alias in statement.names)
-            for statement in tree.body
+            for statement in body
         )
 
     def imported(self, statement: ast.Import | ast.ImportFrom, name: str, module: str) -> None:
@@ -95,8 +96,8 @@ class NameUse:
                     yield node, module, node.attr
 
     def fold(self) -> None:
-        """Replace what can only be a library's name."""
-        if self._star:
+        """Replace what can only be a library's name, unless text may bind the module's name anew."""
+        if self._star or self.by_text:
             return
         modules = {name: m for name, m in self._modules.items() if name not in self.bound}
         if not modules:
@@ -104,8 +105,7 @@ class NameUse:
         for node, (parent, field, index) in self._reads:
             module = _module_of(node.value, modules)
             if module and module not in NEVER_FOLDED and node.attr in NAMES[module]:
-                name = ast.copy_location(ast.Name(folded(module, node.attr), ast.Load()), node)
-                put(parent, field, index, name)
+                put(parent, field, index, guard(folded(module, node.attr), node))
 
 
 def _module_of(node: ast.expr, modules: dict[str, tuple[str, int]]) -> str | None:

@@ -85,7 +85,7 @@ INNARDS = frozenset(
     f_trace_opcodes
     co_argcount co_branches co_cellvars co_code co_consts co_exceptiontable co_filename co_firstlineno
     co_flags
-    co_freevars co_kwonlyargcount co_lines co_linetable co_lnotab co_name co_names co_nlocals co_positions
+    co_freevars co_kwonlyargcount co_lines co_linetable co_lnotab co_name co_nlocals co_positions
     co_posonlyargcount co_qualname co_stacksize co_varnames
     gi_code gi_frame gi_running gi_suspended gi_state gi_yieldfrom
     cr_await cr_code cr_frame cr_origin cr_running cr_suspended cr_state
@@ -101,6 +101,7 @@ LOOKED_AT = {
     "mro": "a class's bases lead out of the program",
     "parser": "a path's parser is a module",
     "pathmod": "a path's flavour holds a module",
+    "co_names": "a function's code leads into the interpreter; only what compile() made tells its names",
     "get_stack": "a task's stack is made of frames",
     "gen": "a context manager's generator holds its frame",
     "set_authorizer": "the authorizer keeps a database's files in the worktree",
@@ -122,11 +123,6 @@ LOOKED_AT_WHEN_SET = frozenset({"add_reader", "remove_reader", "add_writer", "re
 """Names whose setting is looked at too: the runtime calls them on the program's event loop."""
 
 CALLS_REFUSED = {
-    "eval": "write the expression itself, or ast.literal_eval(text) for data",
-    "exec": "write the statements themselves",
-    "compile": "write the code itself; re.compile is available",
-    "globals": "keep values in a dict of your own",
-    "locals": "name the variables you need, or keep them in a dict",
     "breakpoint": "print what you want to see",
     "help": "print(thing.__doc__)",
     "__import__": "write an import statement",
@@ -136,6 +132,9 @@ CALLS_REFUSED = {
     "__spec__": "use __name__",
 }
 """Builtins a program does not have, and what to write instead."""
+
+BINDING_BUILTINS = frozenset({"eval", "exec", "globals", "locals", "vars"})
+"""Builtins by which a program binds names that its own text does not show."""
 
 METHODS_REFUSED = {
     "__del__": "use a context manager (__enter__, __exit__) or try/finally",

@@ -13,6 +13,7 @@ from litany_runtime.policy import imports
 from litany_runtime.policy.modules import NAME_HINTS
 from litany_runtime.policy.names import (
     BINDABLE_DUNDERS,
+    BINDING_BUILTINS,
     CALLS_REFUSED,
     METHODS_REFUSED,
     READABLE_DUNDERS,
@@ -73,7 +74,9 @@ class NameRules(Walk):
     def visit_Name(self, node: ast.Name) -> ast.AST:
         name = node.id
         if type(node.ctx) is ast.Load:
-            if name in CALLS_REFUSED:
+            if name in BINDING_BUILTINS:
+                self.names.by_text = True
+            elif name in CALLS_REFUSED:
                 self.names.builtins_read.append(node)
             elif name[0] == "_":
                 self._judge(node, name, READABLE_DUNDERS)

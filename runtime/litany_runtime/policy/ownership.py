@@ -24,7 +24,7 @@ import traceback
 import types
 from typing import Any
 
-from litany_runtime.policy import private_names
+from litany_runtime.policy import constants, private_names
 from litany_runtime.policy.names import REVIEWED_PRIVATE
 from litany_runtime.policy.refusals import refuse
 
@@ -35,7 +35,7 @@ impure: set[type] = set()
 """The program's other classes: a library class among their bases has private names of its own."""
 
 _program_globals: list[dict[str, Any]] = []
-"""The globals of the program, to tell its functions from the library's."""
+"""The globals of the program."""
 
 mro = type.__dict__["__mro__"].__get__
 class_dict = type.__dict__["__dict__"].__get__
@@ -99,8 +99,10 @@ def is_own_class(cls: type) -> bool:
 
 
 def is_own_function(value: object) -> bool:
-    """Whether the program defined this function."""
-    return type(value) is types.FunctionType and value.__globals__ is _program_globals[0]
+    """Whether the program defined this function, or a library did from the program's names."""
+    return type(value) is types.FunctionType and (
+        value.__globals__ is _program_globals[0] or constants.is_programs(value.__code__)
+    )
 
 
 _foreign_names: dict[type, frozenset[str]] = {}

@@ -13,7 +13,15 @@ class ClassRefusedError(TypeError):
     """A class statement was refused; a TypeError, for that is how a program meets it."""
 
 
-for _error, _name in ((RefusedError, "AttributeError"), (ClassRefusedError, "TypeError")):
+class RefusedTextError(SyntaxError):
+    """Text that a program evaluates was refused; a SyntaxError, for that is how a program meets it."""
+
+
+for _error, _name in (
+    (RefusedTextError, "SyntaxError"),
+    (RefusedError, "AttributeError"),
+    (ClassRefusedError, "TypeError"),
+):
     _error.__name__ = _error.__qualname__ = _name
     _error.__module__ = "builtins"
 

@@ -41,7 +41,7 @@ RULES = {
         "innards of frames, code, tracebacks, generators and coroutines",
         "they lead from a value to the machinery that runs it",
     ),
-    "builtin": Rule("builtins that make or expose code and namespaces", "text would become code unread"),
+    "builtin": Rule("builtins that no program has", "they lead into the interpreter or wait for a person"),
     "metaclass": Rule("metaclasses", "they run code while classes are made"),
     "import": Rule(
         "modules that are not on the list", "a module is a way out unless each of its names was reviewed"

@@ -5,20 +5,23 @@ hostile program attacks. The supervisor never calls it.
 """
 
 from __future__ import annotations
+import __future__
 
 import ast
 import gc
 import io
 import tokenize
 import warnings
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from litany_runtime.policy import state
+from litany_runtime.policy.constants import equip
+from litany_runtime.policy.refusals import RefusedTextError
 from litany_runtime.policy.transformer import Policy
 from litany_runtime.policy.violations import PolicyError, Violation
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
     from types import CodeType
 
 MAX_SOURCE_BYTES = 4 * 1024 * 1024
@@ -89,7 +92,7 @@ def _judge(
         if policy.found:
             return None, _places(policy.found, source)
         flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
-        return compile(tree, filename, "exec", flags=flags, dont_inherit=True), []
+        return equip(compile(tree, filename, "exec", flags=flags, dont_inherit=True)), []
     except (SyntaxError, ValueError, OverflowError) as error:
         return None, [_from_syntax_error(error)]
     except (RecursionError, MemoryError) as error:
@@ -100,6 +103,41 @@ def _judge(
         return None, [
             Violation(0, 0, "too-deep", message, "split long expressions and deep nesting into steps")
         ]
+
+
+def compile_text(text: str | bytes, filename: str, mode: str, flags: int, known: Collection[str]) -> CodeType:
+    """Check, rewrite and compile text that a running program evaluates.
+
+    Args:
+        text: an exact str or bytes.
+        filename: the name shown in tracebacks.
+        mode: as for `compile`.
+        flags: of future statements, and for an await at the top level.
+        known: refused builtins that are the program's own names where the text runs.
+
+    Raises:
+        SyntaxError: the text is no Python, or may not run; a `RefusedTextError` then.
+        ValueError, RecursionError, MemoryError: as `compile` raises them.
+    """
+    if len(text) > MAX_SOURCE_BYTES:
+        raise ValueError(f"the text is longer than {MAX_SOURCE_BYTES} ({_LESS_TEXT})")
+    prepared = state.prepared
+    policy = Policy(
+        None if prepared is None else prepared.private, () if prepared is None else prepared.extra_modules
+    )
+    tree: Any = compile(text, filename, mode, flags | ast.PyCF_ONLY_AST, dont_inherit=True)
+    policy.names.bound.update(known)
+    policy.run(tree, annotations_are_text=bool(flags & __future__.annotations.compiler_flag))
+    if policy.found:
+        source = text if isinstance(text, bytes) else text.encode(errors="replace")
+        first, *more = _places(policy.found, source)
+        message = f"{first.rule}: {first.message} ({first.hint})" + (
+            f", and {len(more)} more" if more else ""
+        )
+        lines = source.decode(errors="replace").splitlines()
+        line = lines[first.line - 1] if 0 < first.line <= len(lines) else None
+        raise RefusedTextError(message, (filename, first.line, first.column, line))
+    return equip(compile(tree, filename, mode, flags, dont_inherit=True))
 
 
 def _from_syntax_error(error: Exception) -> Violation:

@@ -22,7 +22,7 @@ class Prepared:
 
     Attributes:
         views: module name → what `import` gives the program.
-        builtins: the program's builtins, guards and folded names included.
+        builtins: the program's builtins.
         private: private attribute names that library objects carry.
         extra_modules: modules the operator added; they widen the language layer.
         sealer: seals classes made later.

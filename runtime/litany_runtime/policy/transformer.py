@@ -28,9 +28,14 @@ class Policy(AttributeRules):
     def __init__(self, private: Collection[str] | None, extra_modules: Collection[str] = ()) -> None:
         super().__init__(private, extra_modules)
 
-    def run(self, tree: ast.Module) -> None:
-        """Check and rewrite a whole program, in place."""
-        self.walk(tree)
+    def run(self, tree: ast.mod, *, annotations_are_text: bool = False) -> None:
+        """Check and rewrite a whole program, or text that one evaluates, in place.
+
+        Args:
+            tree: what was parsed.
+            annotations_are_text: whether a future statement of what surrounds the text says so.
+        """
+        self.walk(tree, annotations_are_text=annotations_are_text)
         self.refuse_builtins()
         self.refuse_unlisted()
         if not self.found:

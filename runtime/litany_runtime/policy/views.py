@@ -125,7 +125,7 @@ def _absent(module: str) -> Callable[[str], Any]:
 
 
 def folded_names(views: Mapping[str, ModuleType]) -> dict[str, Any]:
-    """The reserved builtins that stand for views' names."""
+    """What stands beside the guards for views' names."""
     return {
         folded(module, name): view.__dict__[name]
         for module, view in views.items()

@@ -59,9 +59,10 @@ class Walk(RestrictingNodeTransformer):
         self.place: tuple[ast.AST, str, int]
         self.pending: list[tuple[ast.AST, ast.AST, str, int, Scope]] = []
 
-    def walk(self, tree: ast.Module) -> None:
+    def walk(self, tree: ast.mod, *, annotations_are_text: bool = False) -> None:
         """Judge every node, replacing some, in place."""
         self.names.begin(tree)
+        self.names.annotations_are_text |= annotations_are_text
         self.descend(tree)
         pending = self.pending
         while pending:

@@ -43,15 +43,8 @@ REFUSED = [
     ("f.f_back.f_globals", 1, 1, "introspection", "public"),
     ("f.co_consts", 1, 1, "introspection", "public"),
     ("f.f_locals = {}", 1, 1, "introspection", "public"),
-    ("x = eval('1')", 1, 5, "builtin", "ast.literal_eval"),
-    ("exec('x = 1')", 1, 1, "builtin", "statements themselves"),
-    ("compile('1', 'x', 'eval')", 1, 1, "builtin", "re.compile"),
-    ("print(globals())", 1, 7, "builtin", "dict"),
-    ("locals()['x'] = 1", 1, 1, "builtin", "dict"),
     ("breakpoint()", 1, 1, "builtin", "print"),
     ("help(int)", 1, 1, "builtin", "__doc__"),
-    ("f = eval", 1, 5, "builtin", "literal_eval"),
-    ("map(exec, ['1'])", 1, 5, "builtin", "statements"),
     ("__import__('os')", 1, 1, "builtin", "import statement"),
     ("__builtins__['eval']", 1, 1, "builtin", "by their names"),
     ("__build_class__(f, 'A')", 1, 1, "builtin", "class statement"),
@@ -140,9 +133,9 @@ def test_a_refusal_names_place_rule_and_way_out(
 
 
 def test_a_refused_name_of_the_programs_own_is_its_own() -> None:
-    assert check(b"def compile(x): return x\ncompile(1)") == []
-    assert check(b"def f(eval): return eval(1)") == []
-    assert check(b"from re import compile\ncompile('a')") == []
+    assert check(b"def help(x): return x\nhelp(1)") == []
+    assert check(b"def f(breakpoint): return breakpoint(1)") == []
+    assert check(b"from re import compile as help\nhelp('a')") == []
 
 
 def test_an_environ_of_the_programs_own_is_its_own() -> None:
@@ -151,7 +144,7 @@ def test_an_environ_of_the_programs_own_is_its_own() -> None:
 
 
 def test_every_violation_is_reported_in_the_order_of_their_places() -> None:
-    found = check(b"eval('1')\nx.__globals__\nimport ctypes\nx.gi_frame")
+    found = check(b"help('1')\nx.__globals__\nimport ctypes\nx.gi_frame")
     assert [(v.line, v.rule) for v in found] == [
         (1, "builtin"),
         (2, "dunder-attribute"),
@@ -217,7 +210,6 @@ AT_RUN_TIME = [
         "TypeError",
         "choose another",
     ),
-    ("vars()", "TypeError", "needs an argument"),
     ("vars(print)", "AttributeError", "not the program's own object"),
     ("open('/etc/passwd')", "PermissionError", "outside the worktree"),
     ("open(3)", "PermissionError", "descriptor 3"),

@@ -14,8 +14,10 @@ import os
 import sys
 import types
 
+import litany_runtime.policy.constants as constants
 import litany_runtime.policy.guards as guards
 import litany_runtime.policy.names as names
+import litany_runtime.policy.ownership as ownership
 
 MAX_OBJECTS = 25_000
 MAX_DEPTH = 7
@@ -89,8 +91,9 @@ def forbidden_things(namespace):
 
     add("sys.modules", sys.modules)
     add("builtins.__dict__", builtins.__dict__)
-    add("the program's builtins", namespace["__builtins__"])
-    add("the program's globals", namespace)
+    add("the guards", constants.GUARDS)
+    add("the program's own classes", ownership.own)
+    add("the program's other classes", ownership.impure)
     add("os.environ", os.environ)
     for name in "system popen execv execve fork kill _exit open read write pipe dup dup2 putenv posix_spawn spawnv".split():
         if hasattr(os, name):
@@ -149,7 +152,7 @@ def wrong(thing, forbidden):
 def after(namespace):
     forbidden = forbidden_things(namespace)
     guarded = namespace["__builtins__"]
-    start = [(name, value) for name, value in guarded.items() if not name.startswith("_")]
+    start = [(name, value) for name, value in guarded.items()]
     start += [("import " + name, view) for name, view in VIEWS.items()]
     start[:0] = [(name, value) for name, value in namespace.items() if not name.startswith("__")]
     queue = collections.deque()
