@@ -29,7 +29,7 @@ from litany_runtime.limits import MIB, Limits
 from litany_runtime.outcome import DEADLINE_PASSED, EXIT_CODES, STOP_RAISED, Outcome, Usage
 from litany_runtime.output import Kept
 from litany_runtime.program import Awaited, InnerCall, ProgramEnd
-from litany_runtime.zygote_process import Child, Kind, ZygoteError
+from litany_runtime.zygote_process import Child, Kind, Place, ZygoteError
 from litany_stubs.words import Refusal, Reply
 
 if TYPE_CHECKING:
@@ -139,9 +139,8 @@ class Run:
         name, place = None, None
         if program.worktree is not None:
             name = program.worktree.name
-            with contextlib.suppress(OSError):  # a worktree that is gone is told by whoever enters it
-                status = program.worktree.stat()
-                place = (status.st_dev, status.st_ino)
+            with contextlib.suppress(OSError):  # the child that enters it says that a worktree is gone
+                place = Place.of(program.worktree)
         return Kind(name, place, program.files, self._limits, program.stubs)
 
     async def _watch(self, stop: trio.Event, flag: trio.CancelScope) -> None:

@@ -58,20 +58,51 @@ class ZygoteError(RuntimeError):
 
 
 @dataclass(frozen=True, slots=True)
+class Place:
+    """The worktree that a warm child has mounted, and the `.git` in it that it has covered.
+
+    A mount stays on what was there when it was made. When the host replaces the folder, a waiting child still
+    has the old one. When the host removes or replaces the `.git`, the kernel takes the cover away with it. So a
+    child is used only while both are what they were.
+
+    Attributes:
+        folder: device and inode number of the worktree.
+        git: device, inode number and time of change (ns) of its `.git`; None when there is none. The time tells
+            a new file that was given the old one's number.
+    """
+
+    folder: tuple[int, int]
+    git: tuple[int, int, int] | None
+
+    @classmethod
+    def of(cls, worktree: Path) -> Place:
+        """Look at a worktree.
+
+        Raises:
+            OSError: it is not there.
+        """
+        status = worktree.stat()
+        try:
+            git = os.lstat(worktree / ".git")
+        except OSError:
+            return cls((status.st_dev, status.st_ino), None)
+        return cls((status.st_dev, status.st_ino), (git.st_dev, git.st_ino, git.st_ctime_ns))
+
+
+@dataclass(frozen=True, slots=True)
 class Kind:
     """What a warm child is made for; programs of one kind are served by any child of it.
 
     Attributes:
         worktree: the worktree's folder name, or None.
-        place: the device and number of that folder: a child has the folder that was there when it was made,
-            whatever has its name by now.
+        place: what that folder was when the child was asked for.
         files: what may be done there.
         limits: the limits applied.
         stubs: the source of its `litany_tools`.
     """
 
     worktree: str | None
-    place: tuple[int, int] | None
+    place: Place | None
     files: FilePolicy
     limits: Limits
     stubs: str

@@ -290,6 +290,40 @@ def test_relinking_follows_no_link_that_an_agent_planted(workspace: Workspace, t
     assert worktree_repository(worktree).status() == {}
 
 
+@pytest.mark.parametrize("damage", ["removed", "emptied", "changed", "linked", "hard-linked", "a pipe"])
+def test_a_damaged_git_pointer_is_mended(workspace: Workspace, tmp_path: Path, damage: str) -> None:
+    pointer = workspace.worktree("main") / ".git"
+    victim = tmp_path / "victim"
+    victim.write_text("precious")
+    inode = pointer.stat().st_ino
+    if damage in ("emptied", "changed"):
+        pointer.write_text(
+            "" if damage == "emptied" else "gitdir: /elsewhere, for a longer line than before\n" * 9
+        )
+    else:
+        pointer.unlink()
+    if damage == "linked":
+        pointer.symlink_to(victim)
+    elif damage == "hard-linked":
+        pointer.hardlink_to(victim)
+    elif damage == "a pipe":
+        os.mkfifo(pointer)
+    worktree = open_workspace_at(workspace.root).worktree("main")
+    assert worktree_repository(worktree).head.name == "refs/heads/agents/main"
+    assert worktree_repository(worktree).status() == {}
+    assert victim.read_text() == "precious"
+    if damage in ("emptied", "changed"):  # a running program has this very file covered
+        assert pointer.stat().st_ino == inode
+
+
+def test_a_repository_that_a_tool_made_in_the_worktree_stays(workspace: Workspace) -> None:
+    worktree = workspace.worktree("main")
+    (worktree / ".git").unlink()
+    pygit2.init_repository(str(worktree))
+    assert open_workspace_at(workspace.root).worktree("main") == worktree
+    assert (worktree / ".git" / "HEAD").is_file()
+
+
 def test_tools_run_where_the_mark_says_while_that_exists(workspace: Workspace, tmp_path: Path) -> None:
     assert workspace.cwd("main") == workspace.worktree("main")
     elsewhere = tmp_path / "elsewhere"

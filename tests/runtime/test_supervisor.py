@@ -7,6 +7,7 @@ import errno
 import math
 import os
 import re
+import shutil
 import signal
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -637,6 +638,45 @@ def test_a_worktree_that_is_gone_is_a_fault_in_one_line(tmp_path: Path, damage: 
             assert "worktree" in end.reason
             assert "defect" not in end.reason
             assert len(end.reason.splitlines()) == 1
+
+    trio.run(main)
+
+
+@pytest.mark.parametrize("change", ["made again", "replaced", "made for the first time"])
+@pytest.mark.parametrize("kind", ["file", "folder"])
+def test_a_warm_child_never_sees_a_git_that_changed(tmp_path: Path, kind: str, change: str) -> None:
+    look = (
+        "import os\n"
+        "found = []\n"
+        "for folder, _, files in os.walk('.'):\n"
+        "    found += [open(os.path.join(folder, each)).read() for each in files]\n"
+        "print(found)"
+    )
+
+    def make(at: Path) -> None:
+        (at if kind == "file" else at / "config").parent.mkdir(exist_ok=True)
+        (at if kind == "file" else at / "config").write_text("secret")
+
+    def remove(at: Path) -> None:
+        at.unlink() if kind == "file" else shutil.rmtree(at)
+
+    async def main() -> None:
+        async with open_bench(tmp_path, language_layer=False) as bench:
+            assert bench.worktree is not None
+            git = bench.worktree / ".git"
+            if change != "made for the first time":
+                make(git)
+            assert b"secret" not in (await bench.run(look)).stdout
+            while not any(bench.supervisor._warm.values()):  # noqa: ASYNC110 - it has covered what is there
+                await trio.sleep(0.01)
+            if change == "made again":
+                remove(git)
+            elif change == "replaced":
+                git.rename(tmp_path / "old")
+            make(git)
+            end = await bench.run(look)
+            assert end.outcome is Outcome.COMPLETED, end
+            assert b"secret" not in end.stdout
 
     trio.run(main)
 

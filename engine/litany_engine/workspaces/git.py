@@ -14,6 +14,7 @@ import os
 import re
 import secrets
 import shutil
+import stat
 import zlib
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -31,6 +32,7 @@ _AGENTS = "refs/heads/agents/"
 _PACKED_AGENT = re.compile(rf"^[0-9a-f]+ {_AGENTS}([^/\n]+)$".encode(), re.MULTILINE)
 _OBJECT_ID = re.compile(rb"[0-9a-f]{40}")
 _BLOB = re.compile(rb"blob [0-9]+\0")
+_NO_LINK = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 class GitError(RuntimeError):
@@ -108,29 +110,26 @@ class Repository:
             repository.add_worktree(agent, str(path), repository.references[_AGENTS + agent])
 
     def link_worktree(self, agent: str, path: Path) -> None:
-        """Point a worktree and its repository at each other again after their workspace was moved.
+        """Point a worktree and its repository at each other where they do not, so that git works in it.
 
-        Whether it was is read from the repository's side alone: the worktree's is in the hands of the agent,
-        and is replaced rather than written to, so that a link planted there leads nowhere.
+        A workspace may have been moved, and a tool may have removed or changed the worktree's `.git`. A folder of
+        that name is another repository's and stays.
 
         Raises:
             GitError: a file cannot be read or written.
         """
         administration = self.path / "worktrees" / agent
-        line = f"{path}/.git\n".encode(errors="surrogateescape")
-        with suppress(OSError):
-            if (administration / "gitdir").read_bytes() == line:
-                return
-        if not administration.is_dir():
+        there, back = os.fsencode(f"gitdir: {administration}\n"), os.fsencode(f"{path}/.git\n")
+        points_back = _says(administration / "gitdir", back)
+        if (points_back and _says(path / ".git", there)) or not administration.is_dir():
             return
         with blamed(self.path):
-            temporary = path / f".git-{secrets.token_hex(4)}"
-            with temporary.open("xb") as file:
-                file.write(f"gitdir: {administration}\n".encode(errors="surrogateescape"))
-            temporary.replace(path / ".git")
+            _point(path / ".git", there)
+            if points_back:
+                return
             # libgit2 writes this one absolute, too; relative, it needs no mending again.
             (administration / "commondir").write_bytes(b"../..\n")
-            (administration / "gitdir").write_bytes(line)  # last: while it differs, all of this is done again
+            (administration / "gitdir").write_bytes(back)  # last: while it differs, all of this is done again
 
     def read_mark(self, kind: str, agent: str) -> str | None:
         """The value of a mark, or None when the agent has no such mark.
@@ -208,6 +207,35 @@ class Repository:
                 yield repository
             finally:
                 repository.free()
+
+
+def _says(file: Path, line: bytes) -> bool:
+    """Whether a plain file, and nothing that leads to one, holds this line."""
+    try:
+        with open(os.open(file, _NO_LINK), "rb") as opened:  # noqa: PTH123 - a descriptor, not a path
+            return opened.read(len(line) + 2).rstrip(b"/\n") == line.rstrip(b"/\n")
+    except OSError:
+        return False
+
+
+def _point(pointer: Path, line: bytes) -> None:
+    """Have a worktree's `.git` be a file with this line.
+
+    It is in the hands of the agent. A plain file is written in place: a program that runs has it covered, and
+    would lose the cover with the file. Anything else, such as a planted link, is replaced.
+    """
+    with suppress(OSError), open(os.open(pointer, _NO_LINK | os.O_RDWR), "r+b", buffering=0) as opened:  # noqa: PTH123
+        status = os.fstat(opened.fileno())
+        if stat.S_ISREG(status.st_mode) and status.st_nlink == 1:
+            opened.truncate()
+            opened.write(line)
+            return
+    if pointer.is_dir() and not pointer.is_symlink():
+        return
+    temporary = pointer.with_name(f".git-{secrets.token_hex(4)}")
+    with temporary.open("xb") as file:
+        file.write(line)
+    temporary.replace(pointer)
 
 
 @contextmanager
