@@ -62,12 +62,12 @@ class Place:
     """The worktree that a warm child has mounted, and the `.git` in it that it has covered.
 
     A mount stays on what was there when it was made. When the host replaces the folder, a waiting child still
-    has the old one. When the host removes or replaces the `.git`, the kernel takes the cover away with it. So a
-    child is used only while both are what they were.
+    has the old one. When the host removes or replaces the `.git`, the kernel takes the cover away with it. So
+    a child is used only while both are what they were.
 
     Attributes:
-        folder: device and inode number of the worktree.
-        git: device, inode number and time of change (ns) of its `.git`; None when there is none. The time tells
+        folder: device and inode number of the worktree. git: device, inode number and time of change (ns) of
+        its `.git`; None when there is none. The time tells
             a new file that was given the old one's number.
     """
 

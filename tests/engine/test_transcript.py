@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 from pathlib import Path
 
 import pytest
 
+from litany_engine.rules.paths import PathPattern
 from litany_engine.windows.entries import ToolResult, TranscriptError
-from litany_engine.windows.staging import MAX_STAGED_FILE_BYTES
+from litany_engine.windows.staging import MAX_LISTED, MAX_NOTES, MAX_STAGED_FILE_BYTES
 from litany_engine.windows.transcript import Transcript
 from litany_engine.workspaces.git import GitError
 from litany_engine.workspaces.workspace import Workspace
@@ -78,14 +80,158 @@ def test_what_a_call_did_to_files_rides_with_its_answer(workspace: Workspace) ->
     assert_git_is_clean(workspace)
 
 
-def test_ignored_files_stay_out(workspace: Workspace) -> None:
+def left_out(workspace: Workspace) -> str:
+    return git(workspace, "log", "-1", "--format=%b", f"agents/{AGENT}")
+
+
+@pytest.mark.parametrize("place", [".gitignore", "sub/.gitignore", ".git/info/exclude"])
+def test_an_agent_s_ignore_rules_hide_nothing(workspace: Workspace, place: str) -> None:
     worktree = workspace.worktree(AGENT)
-    (worktree / ".gitignore").write_text("*.log\nmessages\n")
-    (worktree / "a.log").write_text("x")
+    (worktree / "sub").mkdir()
+    rules = (
+        workspace.root / "repo.git" / "info" / "exclude" if place.startswith(".git/") else worktree / place
+    )
+    rules.write_text("*\n")
+    (worktree / "sub/hidden").write_text("1")
     transcript = transcript_of(workspace)
-    answer(transcript)
-    assert files(workspace) == [".gitignore", "messages/001-tool.json"]
-    assert len(transcript.entries()) == 1
+    answer(transcript, "c1")
+    assert committed(workspace, "sub/hidden") == "1"
+    (worktree / "sub/hidden").write_text("2")
+    (worktree / "sub/new").write_text("x")
+    answer(transcript, "c2")
+    assert committed(workspace, "sub/hidden") == "2"
+    assert committed(workspace, "sub/new") == "x"
+    (worktree / "sub/hidden").unlink()
+    answer(transcript, "c3")
+    assert "sub/hidden" not in files(workspace)
+    assert_git_is_clean(workspace)
+
+
+@pytest.mark.parametrize(
+    "line", ["* text eol=crlf", "* text=auto", "* ident", "* eol=lf", "[attr]x text\n* x", "* -crlf ident"]
+)
+def test_an_agent_s_attributes_change_no_byte(workspace: Workspace, line: str) -> None:
+    worktree = workspace.worktree(AGENT)
+    content = b"a\r\nb\n$Id: mine $\r\n"
+    (worktree / "sub").mkdir()
+    for each in (worktree, worktree / "sub"):
+        (each / ".gitattributes").write_text(line + "\n")
+        (each / "file").write_bytes(content)
+    answer(transcript_of(workspace))
+    for path in ("file", "sub/file"):
+        blob = subprocess.run(
+            ["git", "-C", workspace.root / "repo.git", "cat-file", "blob", f"agents/{AGENT}:{path}"],
+            capture_output=True,
+            check=True,
+        )
+        assert blob.stdout == content
+
+
+@pytest.mark.parametrize("depth", [89, 99, 100, 101, 150, 400])
+def test_no_depth_hides_a_file(workspace: Workspace, depth: int) -> None:
+    worktree = workspace.worktree(AGENT)
+    folder = worktree / "/".join("d" * depth)
+    folder.mkdir(parents=True)
+    (folder / "deep").write_text("1")
+    (worktree / "other").write_text("1")
+    transcript = transcript_of(workspace)
+    answer(transcript, "c1")
+    path = f"{'d/' * depth}deep"
+    assert committed(workspace, path) == "1"
+    (folder / "deep").write_text("2")
+    (worktree / "other").unlink()
+    answer(transcript, "c2")
+    assert committed(workspace, path) == "2"
+    assert "other" not in files(workspace)
+    assert left_out(workspace).strip() == ""
+
+
+def test_what_has_too_long_a_path_is_named(workspace: Workspace) -> None:
+    worktree = workspace.worktree(AGENT)
+    fd = os.open(worktree, os.O_RDONLY)
+    for _ in range(20):
+        os.mkdir("x" * 250, dir_fd=fd)
+        below = os.open("x" * 250, os.O_RDONLY, dir_fd=fd)
+        os.close(fd)
+        fd = below
+    os.close(os.open("secret", os.O_CREAT | os.O_WRONLY, dir_fd=fd))
+    os.close(fd)
+    (worktree / "fine").write_text("x")
+    answer(transcript_of(workspace))
+    assert files(workspace) == ["fine", "messages/001-tool.json"]
+    assert "a path of more than 4000 bytes" in left_out(workspace)
+
+
+@pytest.mark.parametrize("inner", ["repository", "an empty .git", "a .git file", "a .GIT"])
+def test_a_folder_that_looks_like_a_repository_hides_nothing(workspace: Workspace, inner: str) -> None:
+    nested = workspace.worktree(AGENT) / "nested"
+    nested.mkdir()
+    (nested / "f").write_text("1")
+    if inner == "repository":
+        subprocess.run(["git", "init", "-q", str(nested)], check=True)
+    elif inner == "a .git file":
+        (nested / ".git").write_text("gitdir: /nowhere\n")
+    else:
+        (nested / inner.rsplit(maxsplit=1)[-1]).mkdir()
+        (nested / inner.rsplit(maxsplit=1)[-1] / "hidden").write_text("x")
+    transcript = transcript_of(workspace)
+    answer(transcript, "c1")
+    assert committed(workspace, "nested/f") == "1"
+    (nested / "f").write_text("2")
+    (nested / "g").write_text("new")
+    answer(transcript, "c2")
+    assert committed(workspace, "nested/f") == "2"
+    assert committed(workspace, "nested/g") == "new"
+    assert "'nested/.g" in left_out(workspace).lower()
+    assert_git_is_clean(workspace)
+
+
+def test_the_operator_s_patterns_leave_files_out_and_are_listed(workspace: Workspace, tmp_path: Path) -> None:
+    worktree = workspace.worktree(AGENT)
+    for path in (
+        "node_modules/a/b.js",
+        "src/node_modules/c.js",
+        "src/a.pyc",
+        "src/a.py",
+        "build/out",
+        "src/build",
+    ):
+        (worktree / path).parent.mkdir(parents=True, exist_ok=True)
+        (worktree / path).write_text("x")
+    patterns = [PathPattern.parse(each) for each in ("**/node_modules", "**/*.pyc", "build")]
+    transcript = Transcript(workspace.repository, AGENT, worktree, ignore=patterns)
+    result = ToolResult("c", "done", is_error=False)
+    transcript.append_result(result, "completed", record=tmp_path)
+    assert files(workspace) == ["messages/001-tool.json", "src/a.py", "src/build"]
+    listed = json.loads((tmp_path / "uncommitted.json").read_text())
+    paths = ["build", "node_modules", "src/a.pyc", "src/node_modules"]
+    assert listed == {
+        "left_out": [{"path": each, "reason": "[transcript] ignore"} for each in paths],
+        "more": 0,
+    }
+
+
+def test_a_pattern_set_later_takes_files_out_of_later_commits(workspace: Workspace) -> None:
+    worktree = workspace.worktree(AGENT)
+    (worktree / "log").write_text("x")
+    answer(transcript_of(workspace), "c1")
+    ignoring = Transcript(workspace.repository, AGENT, worktree, ignore=[PathPattern.parse("log")])
+    answer(ignoring, "c2")
+    assert "log" not in files(workspace)
+    assert (worktree / "log").read_text() == "x"
+
+
+def test_a_record_lists_at_most_so_many_files(workspace: Workspace, tmp_path: Path) -> None:
+    for number in range(MAX_LISTED + 5):
+        (workspace.worktree(AGENT) / f"{number:04d}.x").write_text("")
+    ignoring = Transcript(
+        workspace.repository, AGENT, workspace.worktree(AGENT), ignore=[PathPattern.parse("*.x")]
+    )
+    ignoring.append_result(ToolResult("c", "done", is_error=False), "completed", record=tmp_path)
+    listed = json.loads((tmp_path / "uncommitted.json").read_text())
+    assert (len(listed["left_out"]), listed["more"]) == (MAX_LISTED, 5)
+    assert left_out(workspace).count("not committed: ") == MAX_NOTES + 1
+    assert f"and {MAX_LISTED + 5 - MAX_NOTES} more" in left_out(workspace)
 
 
 def test_git_in_the_worktree_sees_nothing_left_to_commit(workspace: Workspace) -> None:
@@ -172,7 +318,8 @@ def test_files_that_git_cannot_hold_are_named_and_left_out(workspace: Workspace)
         answer(transcript, f"c{n}")
         body = git(workspace, "log", "-1", "--format=%b", f"agents/{AGENT}")
         assert "'git~1'" in body
-        assert "'nested/': a repository of its own" in body
+        assert "'nested/.git': git holds nothing of that name" in body
+        assert "'fifo': a pipe, not a file" in body
         assert "fine" in files(workspace)
     assert_git_is_clean(workspace)
 

@@ -20,6 +20,7 @@ from litany_engine.door.holds import Answer, Holds
 from litany_engine.records.find_record import find_record
 from litany_engine.records.ids import record_name
 from litany_engine.records.recorded import iter_calls
+from litany_engine.records.show import show_text
 from litany_engine.windows.entries import Side, TranscriptError
 from litany_engine.windows.inbox import deposit
 from litany_engine.windows.lock import LockHeld, executor_lock
@@ -110,6 +111,17 @@ def test_calls_are_answered_in_the_order_of_emission_each_in_its_own_commit(work
     assert subjects[1:] == ["Take a reply of model", *(f"Answer {each}: completed" for each in "zam")]
     assert "made" in git(workspace, "show", "--name-only", "--format=", f"agents/{AGENT}~1")
     assert_well_formed(workspace)
+
+
+def test_what_a_commit_lacks_is_in_the_record_and_shown(tmp_path: Path) -> None:
+    workspace = make_workspace(tmp_path / "w", '[transcript]\nignore = ["*.log"]\n')
+    window(workspace, use("c", "bash", command="touch a.log b.log kept; mkfifo pipe"))
+    assert git(workspace, "ls-tree", "--name-only", f"agents/{AGENT}").split() == ["kept", "messages"]
+    listed = record_json(workspace, 1, "c", "uncommitted.json")
+    assert [each["path"] for each in listed["left_out"]] == ["a.log", "b.log", "pipe"]
+    shown = show_text(workspace.root / "steps" / AGENT / "001" / "tools" / "c")
+    assert "not committed: a.log: [transcript] ignore\n" in shown
+    assert "not committed: pipe: a pipe, not a file\n" in shown
 
 
 def test_what_the_model_reads_is_what_is_committed(workspace: Workspace) -> None:

@@ -22,6 +22,7 @@ from litany_engine.door.budget_limits import Budgets
 from litany_engine.mcp.server_config import SERVER_NAME, SERVER_NAME_SHAPE, ServerConfig
 from litany_engine.near import near
 from litany_engine.records.records import Durability
+from litany_engine.rules.paths import PathPattern
 from litany_engine.rules.rules import Action, Rule, Rules
 from litany_engine.rules.rules_config import RuleFault, read_rules
 from litany_runtime.limits import KIB, LimitError, Limits
@@ -104,6 +105,7 @@ class Config:
         limits: what one program may use.
         output_head_bytes: what the model sees from the start of each stream.
         output_tail_bytes: what it sees from the end.
+        ignore: patterns of files that are not committed with an agent's results.
         descriptors: files and folders of tool descriptors, absolute.
         deferred: names of tools that are found by a search alone.
         suspended: names of tools that may not be called for now.
@@ -124,6 +126,7 @@ class Config:
     limits: Limits = field(default_factory=Limits)
     output_head_bytes: int = 2048
     output_tail_bytes: int = 2048
+    ignore: tuple[PathPattern, ...] = ()
     descriptors: tuple[Path, ...] = ()
     deferred: tuple[str, ...] = ()
     suspended: tuple[str, ...] = ()
@@ -205,15 +208,16 @@ class _Reader:
     def config(self, document: dict[str, JSON]) -> Config:
         tables = sorted({each.table.split(".")[0] for each in SETTINGS if each.table})
         top = self.read(document, "", (), more=tables)
-        deadline, limits, output, tools, control, hold, budgets = (
+        deadline, limits, output, transcript, tools, control, hold, budgets = (
             self.read(self.table(document, name), name, (name,))
-            for name in ("deadline", "limits", "output", "tools", "control", "hold", "budgets")
+            for name in ("deadline", "limits", "output", "transcript", "tools", "control", "hold", "budgets")
         )
         unmatched = Action(top.pop("unmatched", "allow"))
         return Config(
             **top,
             **self.deadline(deadline),
             **{f"output_{key}_bytes": value for key, value in output.items()},
+            **transcript,
             limits=self.limits(limits),
             descriptors=tuple(self.path.parent / each for each in tools.get("descriptors", ())),
             deferred=tools.get("deferred", ()),

@@ -11,6 +11,7 @@ import re
 from typing import TYPE_CHECKING
 
 from litany_engine.configuration.units import UnitError, parse_deadline, parse_size
+from litany_engine.rules.paths import PathPattern
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,6 +40,15 @@ def isolation(value: JSON) -> str:
             '"policy" is not accepted: the language policy alone does not confine; write "full" or "kernel"'
         )
     return one_of("full", "kernel")(value)
+
+
+def patterns(value: JSON) -> tuple[PathPattern, ...]:
+    """Read a list of path patterns over the agent's worktree."""
+    found = tuple(map(PathPattern.parse, texts("path patterns")(value)))
+    if absolute := next((each for each in found if each.absolute), None):
+        path = "/" + "/".join(absolute.names)
+        raise ValueError(f'"{path}" begins with a slash; write it from the worktree on, such as "{path[1:]}"')
+    return found
 
 
 def texts(what: str, accepts: Callable[[str], bool] = bool) -> Callable[[JSON], tuple[str, ...]]:

@@ -17,6 +17,7 @@ from litany_engine.configuration.setting_values import (
     isolation,
     module_name,
     one_of,
+    patterns,
     size,
     texts,
     whole_seconds,
@@ -92,6 +93,11 @@ SETTINGS: tuple[Setting, ...] = (
 
     Setting("output", "head", parse_size, '"2048 B"', "Shown from the start of each stream."),
     Setting("output", "tail", parse_size, '"2048 B"', "Shown from its end."),
+
+    Setting("transcript", "ignore", patterns, "[]",
+            "Patterns of files that no commit holds, over paths from the worktree on, as in [[rules]]; `**` "
+            "is any number of folders, and a folder stands for all that is in it. Nothing else leaves a file "
+            "out: a .gitignore in the worktree is the agent's.", '["**/node_modules", "**/*.pyc"]'),
 
     Setting("tools", "descriptors", texts("paths"), "[]",
             "Tool descriptors, JSON files or folders of them, relative to the workspace.", '["tools"]'),
@@ -175,6 +181,7 @@ _INTRODUCTIONS = {
     "limits": "What one program may use; what goes past a limit is refused or ended.",
     "output": "What a window shows the model of a call's output at once; `read_tool_output` pages the rest. "
     "`litany run`, `litany invoke` and programs get it whole.",
+    "transcript": "An agent's transcript: each result is a commit, with all that the worktree holds then.",
     "tools": "Tools besides the built-in ones.",
     "mcp.NAME": "One table for each MCP server whose tools this workspace offers, as NAME_tool. It is "
     "started when its tools are first wanted, and ended with the workspace. It runs with your rights, "

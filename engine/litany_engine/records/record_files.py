@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from litany_engine.door.calls import CallEnd
     from litany_stubs.words import JSON
 
+UNCOMMITTED = "uncommitted.json"
+"""The file of a record that lists what the commit of its result lacks of the worktree: paths and reasons."""
+
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
 _encode = msgspec.json.Encoder().encode
 

@@ -17,6 +17,7 @@ from litany_engine.counted import counted
 from litany_engine.plain_text import plain
 from litany_engine.records.dead_records import is_in_use
 from litany_engine.records.links import CONTINUED, CONTINUES, load_link
+from litany_engine.records.record_files import UNCOMMITTED
 from litany_engine.records.recorded import CallNode, RecordedCall, call_tree, iter_calls, load_call
 from litany_engine.records.records import step_name
 from litany_runtime.outcome import Outcome
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
 
 SHOWN_BYTES = 2048
 """Bytes of a stream, from its head, that the text for one call shows; the record has it whole."""
+
+SHOWN_UNCOMMITTED = 20
+"""Files that the text for one call names of those that the commit of its result lacks."""
 
 HOLDS = "holds"
 """The folder of questions, as `door/holds.py` has it, which is not loaded to find that there are none."""
@@ -227,12 +231,27 @@ def _details(call: RecordedCall, held: Held, option: str) -> Iterator[str]:
         memory = show_size(usage.peak_memory_bytes)
         calls = counted(usage.calls, "call")
         yield f"usage   cpu {show_duration(usage.cpu_s)}, peak memory {memory}, {calls}"
+    yield from _uncommitted(call.path)
     if call.end.layers:
         yield f"layers  {plain(', '.join(call.end.layers))}"
     yield from _block("stdout", call.end.stdout)
     yield from _block("stderr", call.end.stderr)
     if call.end.data is not None:
         yield from _block("data", _pretty(call.end.data).encode(errors="backslashreplace"))
+
+
+def _uncommitted(record: Path) -> Iterator[str]:
+    """What the commit of the call's result lacks of the worktree, in lines."""
+    try:
+        listed = json.loads((record / UNCOMMITTED).read_bytes())
+        rows = [(str(each["path"]), str(each["reason"])) for each in listed["left_out"]]
+        more = len(rows) - SHOWN_UNCOMMITTED + int(listed["more"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return
+    for path, reason in rows[:SHOWN_UNCOMMITTED]:
+        yield f"not committed: {plain(path)}: {plain(reason)}"
+    if more > 0:
+        yield f"not committed: {more} more; {record / UNCOMMITTED} lists them"
 
 
 def _block(title: str, content: bytes) -> Iterator[str]:

@@ -323,7 +323,11 @@ class Driver:
     def _transcript(self, agent: Agent) -> Transcript:
         workspace = self._workspace
         return Transcript(
-            workspace.repository, agent.id, workspace.worktree(agent.id), workspace.config.durability
+            workspace.repository,
+            agent.id,
+            workspace.worktree(agent.id),
+            workspace.config.durability,
+            workspace.config.ignore,
         )
 
     def _marks(self, agent: Agent) -> Marks:

@@ -18,7 +18,7 @@ import secrets
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from litany_engine.records.record_files import encode
+from litany_engine.records.record_files import UNCOMMITTED, encode
 from litany_engine.windows.entries import (
     TOOL,
     Entry,
@@ -30,16 +30,17 @@ from litany_engine.windows.entries import (
     read_entry,
     reply_fault,
 )
-from litany_engine.windows.staging import MESSAGES, Staged
+from litany_engine.windows.staging import MAX_NOTES, MESSAGES, LeftOut, Staged, as_json
 from litany_engine.workspaces.git import AUTHOR, EMAIL, blamed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     import pygit2
 
     from litany_engine.records.records import Durability
+    from litany_engine.rules.paths import PathPattern
     from litany_engine.workspaces.git import Repository
     from litany_stubs.words import JSON
 
@@ -59,16 +60,23 @@ class Transcript:
         agent: the agent's id.
         worktree: its worktree.
         durability: `call`: a commit is on the device before `append_…` returns.
+        ignore: patterns of what of the worktree is not committed.
     """
 
     def __init__(
-        self, repository: Repository, agent: str, worktree: Path, durability: Durability = "none"
+        self,
+        repository: Repository,
+        agent: str,
+        worktree: Path,
+        durability: Durability = "none",
+        ignore: Sequence[PathPattern] = (),
     ) -> None:
         self._repository = repository
         self._agent = agent
         self._branch = f"refs/heads/agents/{agent}"
         self._worktree = worktree
         self._durability = durability
+        self._ignore = ignore
         self._administration = repository.path / "worktrees" / agent
 
     def entries(self) -> list[Entry]:
@@ -129,21 +137,24 @@ class Transcript:
         subject = f"Take a reply of {model}"
         return self._append(model, Side.ASSISTANT, content, body=body, subject=subject, step=step)
 
-    def append_result(self, result: ToolResult, how: str, *, final: bool = False) -> Entry:
+    def append_result(
+        self, result: ToolResult, how: str, *, final: bool = False, record: Path | None = None
+    ) -> Entry:
         """Append the answer to one call, with all that the worktree holds.
 
         Args:
             result: the answer.
             how: how the call ended, for the history.
             final: it is the last word: the model need not be asked about it.
+            record: the call's record, where what the commit lacks of the worktree is listed (`UNCOMMITTED`).
 
         Raises:
-            GitError: it cannot be committed.
+            GitError: it cannot be committed, or the list cannot be written.
         """
         blocks = [result.block()]
         subject = f"Answer {ascii(result.tool_use_id)[1:-1][:MAX_SUBJECT_CHARS]}: {how}"
         body = encode({"content": blocks, "final": True} if final else blocks)
-        return self._append(TOOL, Side.TOOL, blocks, body=body, subject=subject, final=final)
+        return self._append(TOOL, Side.TOOL, blocks, body=body, subject=subject, final=final, record=record)
 
     def mend(self) -> None:
         """Clear up after a host that died: git's lock files that nobody holds, entries the worktree lacks.
@@ -183,6 +194,7 @@ class Transcript:
         subject: str,
         step: int = 0,
         final: bool = False,
+        record: Path | None = None,
     ) -> Entry:
         if fault := origin_fault(origin, side):
             raise TranscriptError(fault)
@@ -201,11 +213,17 @@ class Transcript:
                 blob = repository.create_blob(body)
                 folder.insert(entry.name, blob, pygit2.enums.FileMode.BLOB)
                 top.insert(MESSAGES, folder.write(), pygit2.enums.FileMode.TREE)
-                notes = "".join(f"\nnot committed: {note}" for note in staged.notes)
+                if record is not None and staged.left_out:
+                    (record / UNCOMMITTED).write_bytes(encode(as_json(staged.left_out)))
                 author = pygit2.Signature(AUTHOR, EMAIL)
                 # The parent is checked by libgit2 against the branch: nobody else's commit is lost.
                 repository.create_commit(
-                    self._branch, author, author, f"{subject}\n{notes}", top.write(), [tip.id]
+                    self._branch,
+                    author,
+                    author,
+                    f"{subject}\n{_notes(staged.left_out)}",
+                    top.write(),
+                    [tip.id],
                 )
                 self._lay(entry.name, body)
                 staged.keep(entry.name)
@@ -214,7 +232,7 @@ class Transcript:
     @contextmanager
     def _staged(self) -> Iterator[Staged]:
         with blamed(self._repository.path):
-            staged = Staged(self._administration, self._worktree)
+            staged = Staged(self._administration, self._worktree, self._ignore)
         try:
             yield staged
         finally:
@@ -245,6 +263,14 @@ class Transcript:
                     os.unlink(temporary, dir_fd=folder)
             finally:
                 os.close(folder)
+
+
+def _notes(left_out: Sequence[LeftOut]) -> str:
+    """What a commit's message says of what it lacks."""
+    lines = [str(each) for each in left_out[:MAX_NOTES]]
+    if len(left_out) > MAX_NOTES:
+        lines.append(f"and {len(left_out) - MAX_NOTES} more")
+    return "".join(f"\nnot committed: {line}" for line in lines)
 
 
 def _real_folder(worktree: Path) -> int:

@@ -34,6 +34,7 @@ from litany_runtime.outcome import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
+    from pathlib import Path
 
     from litany_engine.door.callers import Caller
     from litany_engine.door.calls import CallEnd
@@ -182,7 +183,7 @@ class Window:
             bounds = self._bounds
             result = answer(end, bounds.head_bytes, bounds.tail_bytes, stopped=self._flag.raised)
             final = self._is_final(end, alone=asked.alone)
-            await self._commit(result, str(end.outcome), final=final)
+            await self._commit(result, str(end.outcome), final=final, record=end.record)
         if self._flag.raised:
             return WindowEnd.STOPPED, ""
         return (WindowEnd.FINISHED if final else WindowEnd.COMPLETED), ""
@@ -212,8 +213,11 @@ class Window:
         self._lift()  # a held call among them is answered now, and nobody need be asked about it
         return WindowEnd.STOPPED, ""
 
-    async def _commit(self, result: ToolResult, how: str, *, final: bool = False) -> None:
-        await trio.to_thread.run_sync(partial(self._transcript.append_result, result, how, final=final))
+    async def _commit(
+        self, result: ToolResult, how: str, *, final: bool = False, record: Path | None = None
+    ) -> None:
+        append = partial(self._transcript.append_result, result, how, final=final, record=record)
+        await trio.to_thread.run_sync(append)
         self._results.append(result)
 
     def _judged(self, call: ToolUse, judgement: _Judgement, verdict: Verdict) -> None:

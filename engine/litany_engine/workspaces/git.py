@@ -112,8 +112,8 @@ class Repository:
     def link_worktree(self, agent: str, path: Path) -> None:
         """Point a worktree and its repository at each other where they do not, so that git works in it.
 
-        A workspace may have been moved, and a tool may have removed or changed the worktree's `.git`. A folder of
-        that name is another repository's and stays.
+        A workspace may have been moved, and a tool may have removed or changed the worktree's `.git`. A
+        folder of that name is another repository's and stays.
 
         Raises:
             GitError: a file cannot be read or written.
