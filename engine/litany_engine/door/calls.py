@@ -103,6 +103,7 @@ class Context:
         output: `output(stream, chunk)` takes output as it comes, for whoever watches and for the record of a
             call whose host dies; None when neither wants it.
         clock: the call's own deadline, which may move while the operator is waited for; None outside a door.
+        outside: real paths out of the agent's worktree that the operator lets this call reach.
     """
 
     workspace: Path
@@ -116,6 +117,7 @@ class Context:
     keep: Callable[[str, str | bytes], None] | None = None
     output: Callable[[str, bytes], None] | None = None
     clock: Deadline | None = None
+    outside: frozenset[str] = frozenset()
 
 
 class Executor(Protocol):

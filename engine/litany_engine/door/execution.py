@@ -105,6 +105,7 @@ class Executions:
             keep=running.record.write_text,
             output=output if self._screens else _journaled(running.record, output),
             clock=running.clock,
+            outside=frozenset(asked.outside),
         )
         try:
             if caller.parent is None:

@@ -67,6 +67,8 @@ class Admission:
         reserve: takes what the call costs from the budgets (`Accounts.reserve`); None when there are none.
         prepared: the call, decoded; made by the schema gate, for those after it.
         reservation: what the budget gate has taken.
+        outside: real paths out of the agent's worktree that the operator lets this call reach, by an
+            answer or by an allow rule that says `outside = true`.
     """
 
     call: ToolCall
@@ -78,6 +80,7 @@ class Admission:
     reserve: Callable[..., Refusal | Reservation] | None = None
     prepared: Prepared | None = None
     reservation: Reservation | None = None
+    outside: tuple[str, ...] = ()
 
     @property
     def inner(self) -> bool:
@@ -209,9 +212,16 @@ def judge_schema(asked: Admission) -> Verdict:
     return None
 
 
+def subject_of(asked: Admission) -> Subject:
+    """A prepared call as the rules see it."""
+    prepared, caller = asked.prepared, asked.caller
+    assert prepared is not None
+    return Subject(prepared.tool, prepared.judged, caller.cwd, caller.workspace / "agents" / caller.agent)
+
+
 def judge_rules(asked: Admission) -> Verdict:
     """The operator's rules: deny wins, ask holds."""
-    prepared, caller = asked.prepared, asked.caller
+    prepared = asked.prepared
     assert prepared is not None  # the schema gate has let it through
     traits = prepared.tool.traits
     escapes = traits.escape_argument is not None and traits.asks_to_escape(prepared.judged)
@@ -219,9 +229,11 @@ def judge_rules(asked: Admission) -> Verdict:
         return None
     action, ruling = Action.ALLOW, None
     if asked.rules:
-        root = caller.workspace / "agents" / caller.agent
-        ruling = asked.rules.judge(Subject(prepared.tool, prepared.judged, caller.cwd, root))
+        subject = subject_of(asked)
+        ruling = asked.rules.judge(subject)
         action = ruling.action
+        if action is Action.ALLOW and ruling.rule is not None and ruling.rule.outside:
+            asked.outside = subject.outside
     name = asked.call.name
     if action is Action.DENY:
         return Refusal("rules", f"{name!r} is denied by a rule of the operator{_because(ruling)}.")

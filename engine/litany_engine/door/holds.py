@@ -68,6 +68,7 @@ class Question:
         since: when it was asked, ISO 8601.
         record: the folder of its record, relative to the workspace.
         parked: nobody waits: the call is asked again when it is answered.
+        outside: real paths out of the agent's worktree that the call names; a pass lets it reach these.
         waits: a process waits for the answer.
     """
 
@@ -81,6 +82,7 @@ class Question:
     since: str = field(default_factory=lambda: datetime.now(UTC).isoformat(), compare=False, kw_only=True)
     record: str
     parked: bool = False
+    outside: tuple[str, ...] = ()
     waits: bool = False
 
     @property
@@ -258,8 +260,9 @@ class Holds:
                     waits = False
                 except OSError:
                     waits = True
+            found["outside"] = tuple(map(str, found.get("outside", ())))
             return Question(**found, waits=waits)
-        except (OSError, ValueError, TypeError, RecursionError):
+        except (OSError, ValueError, TypeError, AttributeError, RecursionError):
             return None
 
     def _answer(self, question: Question) -> Answer | None:
@@ -302,5 +305,5 @@ class Holds:
 
 def _digest(question: Question) -> str:
     """What makes two questions the same to an operator."""
-    what = [question.name, question.input, question.gate]
+    what = [question.name, question.input, question.gate, *question.outside]
     return hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()

@@ -16,7 +16,7 @@ import trio
 from litany_engine.configuration.config import HoldConfig
 from litany_engine.configuration.units import show_duration
 from litany_engine.door.events import CallHeld
-from litany_engine.door.gates import GATES, Admission, Hold, Verdict
+from litany_engine.door.gates import GATES, Admission, Hold, Verdict, subject_of
 from litany_engine.door.holds import Answer, Question
 from litany_stubs.words import Refusal
 
@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from litany_engine.door.events import Event
     from litany_engine.door.holds import Holds
     from litany_engine.door.in_flight import Running
+
+
+MAX_SHOWN_PATHS = 5
+"""Paths that are shown with the reason of a hold; the question on file has them all."""
 
 
 class Judging:
@@ -72,7 +76,9 @@ class Judging:
         holds, config = self._holds, self._config
         if holds is None:
             return hold
-        question = _question(asked, running, hold, parks=parks)
+        outside = subject_of(asked).outside
+        hold = replace(hold, reason=hold.reason + _leads(outside))
+        question = _question(asked, running, hold, outside, parks=parks)
         answer = _earlier_answer(holds, question, hold)
         if answer is None and parks:
             holds.park(question)
@@ -81,10 +87,23 @@ class Judging:
             self._tell(CallHeld(running.call, question.agent, question.parent, hold.gate, hold.reason))
             with _held(running, config, holds, question):
                 answer = await _wait(holds, question, config)
-        return _as_verdict(answer, question, config) or _still_stands(asked)
+        verdict = _as_verdict(answer, question, config) or _still_stands(asked)
+        if verdict is None:
+            asked.outside = outside  # what the operator was shown, and nothing that a link leads to by now
+        return verdict
 
 
-def _question(asked: Admission, running: Running, hold: Hold, *, parks: bool) -> Question:
+def _leads(outside: tuple[str, ...]) -> str:
+    """Where a call's paths lead that leave the worktree: the operator's answer is about that, too."""
+    if not outside:
+        return ""
+    more = f" and {len(outside) - MAX_SHOWN_PATHS} more" if len(outside) > MAX_SHOWN_PATHS else ""
+    return f"; it leads out of the worktree, to {', '.join(outside[:MAX_SHOWN_PATHS])}{more}"
+
+
+def _question(
+    asked: Admission, running: Running, hold: Hold, outside: tuple[str, ...], *, parks: bool
+) -> Question:
     assert asked.prepared is not None  # only gates behind the schema hold
     caller, call = asked.caller, asked.prepared.call
     return Question(
@@ -97,6 +116,7 @@ def _question(asked: Admission, running: Running, hold: Hold, *, parks: bool) ->
         parent=caller.parent.id if caller.parent else None,
         record="" if running.record is None else str(running.record.path.relative_to(caller.workspace)),
         parked=parks,
+        outside=outside,
     )
 
 

@@ -125,6 +125,12 @@ class Subject:
         paths = self.tool.traits.paths(self.arguments)
         return (None,) if paths is None else tuple(locate(each, self._cwd, self._root) for each in paths)
 
+    @property
+    def outside(self) -> tuple[str, ...]:
+        """The real paths of the call that lead out of the worktree, of those that can be told."""
+        found = {f"/{'/'.join(each.absolute)}" for each in self.places if each and each.inside is None}
+        return tuple(sorted(found))
+
 
 @dataclass(frozen=True, slots=True)
 class Rules:

@@ -125,7 +125,7 @@ async def execute(call: ToolCall, context: Context) -> Capture:
 
 
 def _files(context: Context) -> WorktreeFiles:
-    return WorktreeFiles(context.workspace / "agents" / context.agent, context.cwd)
+    return WorktreeFiles(context.workspace / "agents" / context.agent, context.cwd, context.outside)
 
 
 @dataclass(frozen=True, slots=True)

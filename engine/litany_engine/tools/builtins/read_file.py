@@ -67,7 +67,8 @@ async def execute(call: ToolCall, context: Context) -> Capture:
 
 def _read(path: str, offset: int, limit: int | None, context: Context) -> Capture:
     try:
-        with WorktreeFiles(context.workspace / "agents" / context.agent, context.cwd) as files:
+        worktree = context.workspace / "agents" / context.agent
+        with WorktreeFiles(worktree, context.cwd, context.outside) as files:
             content, size = files.read(path, MAX_FILE_BYTES + 1)
     except FileRefusedError as error:
         return Capture.failed(f"read_file: {error} (working directory: {context.cwd})")

@@ -7,6 +7,9 @@ changed by a name in an opened folder, never by a path.
 
 Why nothing outside is reachable: a program calls these tools through the door, and must not reach further
 through them than its own confinement lets it. An agent whose grant has `bash` can read elsewhere with that.
+
+The exception is what the operator has let this one call reach: real paths, as they were shown. They are
+opened from the root of the file system with no link followed, so that they are what was shown.
 """
 
 from __future__ import annotations
@@ -17,7 +20,9 @@ import os
 import posixpath
 import stat
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
+
+from litany_engine.rules.paths import locate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,6 +39,7 @@ NAME_MAX_BYTES = 255
 
 _OPENAT2 = 437  # the same on every architecture
 _RESOLVE_NO_MAGICLINKS = 0x02
+_RESOLVE_NO_SYMLINKS = 0x04
 _RESOLVE_BENEATH = 0x08
 _GIT = ".git"
 
@@ -49,17 +55,33 @@ class FileRefusedError(ValueError):
     """A path that is not for a tool to touch, or a file that it cannot use: which, and why."""
 
 
+class _Aim(NamedTuple):
+    """What is to be opened.
+
+    Attributes:
+        top: the folder that the path starts from.
+        path: the way from there.
+        resolve: how the kernel goes it.
+    """
+
+    top: int
+    path: str
+    resolve: int
+
+
 class WorktreeFiles:
     """The files that one call may reach. A context manager: it holds the worktree open.
 
     Args:
         worktree: the agent's worktree.
         cwd: the agent's working directory; relative paths start there.
+        outside: real paths outside of it that this call may reach, too.
     """
 
-    def __init__(self, worktree: Path, cwd: Path) -> None:
+    def __init__(self, worktree: Path, cwd: Path, outside: frozenset[str] = frozenset()) -> None:
         self._worktree = worktree
         self._cwd = cwd
+        self._outside_paths = outside
 
     def __enter__(self) -> Self:
         try:
@@ -67,10 +89,12 @@ class WorktreeFiles:
         except OSError as error:
             raise FileRefusedError(f"the agent's worktree {self._worktree}: {error.strerror}") from error
         self._real = _path_of(self._root)
+        self._top = os.open("/", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
         return self
 
     def __exit__(self, *_: object) -> None:
         os.close(self._root)
+        os.close(self._top)
 
     def read(self, path: str, max_bytes: int) -> tuple[bytes, int]:
         """Read a regular file.
@@ -111,14 +135,15 @@ class WorktreeFiles:
             FileRefusedError: as for `read`, or the path names no file.
             FileNotFoundError: the folder is missing and is not to be made.
         """
-        folder, name = posixpath.split(self._relative(path))
+        aim = self._aim_at_entry(path)
+        folder, name = posixpath.split(aim.path)
         if name in {"", ".", ".."}:
             raise FileRefusedError(f"{path!r} names a folder, not a file")
         parts = [each for each in folder.split("/") if each]
         for end in range(1, len(parts) + 1) if make else ():
-            self._make_folder("/".join(parts[:end]), path)
+            self._make_folder(aim._replace(path="/".join(parts[:end])), path)
         try:
-            fd = self._openat2(folder or ".", os.O_PATH | os.O_DIRECTORY)
+            fd = _openat2(aim._replace(path=folder or "."), os.O_PATH | os.O_DIRECTORY)
         except FileNotFoundError:
             raise
         except OSError as error:
@@ -158,12 +183,12 @@ class WorktreeFiles:
         except OSError as error:
             raise FileRefusedError(self._why(error, path)) from error
 
-    def _make_folder(self, folder: str, path: str) -> None:
+    def _make_folder(self, folder: _Aim, path: str) -> None:
         try:
-            os.close(self._openat2(folder, os.O_PATH | os.O_DIRECTORY))
+            os.close(_openat2(folder, os.O_PATH | os.O_DIRECTORY))
         except FileNotFoundError:
-            above, name = posixpath.split(folder)
-            fd = self._openat2(above or ".", os.O_PATH | os.O_DIRECTORY)
+            above, name = posixpath.split(folder.path)
+            fd = _openat2(folder._replace(path=above or "."), os.O_PATH | os.O_DIRECTORY)
             try:
                 self._refuse_git(fd, path, name)
                 os.mkdir(name, dir_fd=fd)
@@ -178,18 +203,39 @@ class WorktreeFiles:
 
     def _open(self, path: str, flags: int) -> int:
         try:
-            return self._openat2(self._relative(path), flags)
+            return _openat2(self._aim_at_file(path), flags)
         except OSError as error:
             raise FileRefusedError(self._why(error, path)) from error
 
+    def _aim_at_file(self, path: str) -> _Aim:
+        """What `path` leads to, links followed."""
+        _refuse_no_path(path)
+        if self._outside_paths:
+            place = locate(path, self._cwd, self._worktree)
+            if place is not None and place.inside is None:
+                return self._permitted("/".join(place.absolute), path)
+        return self._within(path)
+
+    def _aim_at_entry(self, path: str) -> _Aim:
+        """What stands at `path` itself: the same folder's entry, a link not followed."""
+        _refuse_no_path(path)
+        folder, name = posixpath.split(path)
+        if self._outside_paths and name not in {"", ".", ".."}:
+            place = locate(folder or ".", self._cwd, self._worktree)
+            if place is not None and place.inside is None:
+                return self._permitted("/".join((*place.absolute, name)), path)
+        return self._within(path)
+
+    def _permitted(self, real: str, path: str) -> _Aim:
+        if f"/{real}" not in self._outside_paths:
+            raise FileRefusedError(self._outside(path))
+        return _Aim(self._top, real, _RESOLVE_NO_SYMLINKS | _RESOLVE_NO_MAGICLINKS)
+
+    def _within(self, path: str) -> _Aim:
+        return _Aim(self._root, self._relative(path), _RESOLVE_BENEATH | _RESOLVE_NO_MAGICLINKS)
+
     def _relative(self, path: str) -> str:
         """The path from the worktree's root, links and `..` still in it: only the kernel resolves those."""
-        if not path or "\0" in path:
-            raise FileRefusedError(f"{path!r} is no path")
-        for part in path.split("/"):
-            # Before anything is looked up: below a folder that is still to be made, the kernel is not asked.
-            if len(part.encode(errors="surrogatepass")) > NAME_MAX_BYTES:
-                raise FileRefusedError(f"{part[:40]!r}…: name too long, it may have {NAME_MAX_BYTES} bytes")
         if path.startswith("/"):
             for root in (str(self._worktree), self._real, PROGRAM_VIEW):
                 if path == root or path.startswith(f"{root}/"):
@@ -202,23 +248,6 @@ class WorktreeFiles:
                 f"{self._real}; give an absolute path within the worktree"
             )
         return posixpath.join(cwd[len(self._real) :].strip("/"), path)
-
-    def _openat2(self, relative: str, flags: int) -> int:
-        how = _OpenHow(flags | os.O_CLOEXEC, 0, _RESOLVE_BENEATH | _RESOLVE_NO_MAGICLINKS)
-        for _ in range(RACE_ATTEMPTS):
-            fd: int = _libc.syscall(
-                ctypes.c_long(_OPENAT2),
-                ctypes.c_long(self._root),
-                ctypes.c_char_p(os.fsencode(relative)),
-                ctypes.byref(how),
-                ctypes.c_size_t(ctypes.sizeof(how)),
-            )
-            if fd >= 0:
-                return fd
-            number = ctypes.get_errno()
-            if number not in {errno.EAGAIN, errno.EINTR}:
-                break
-        raise OSError(number, os.strerror(number))
 
     def _refuse_git(self, fd: int, path: str, name: str = "") -> None:
         """`.git` says whose worktree it is; a program does not see it, and neither do its tools."""
@@ -236,6 +265,33 @@ class WorktreeFiles:
 
     def _outside(self, path: str) -> str:
         return f"{path!r} lies outside the agent's worktree {self._real}; this tool works within it"
+
+
+def _refuse_no_path(path: str) -> None:
+    if not path or "\0" in path:
+        raise FileRefusedError(f"{path!r} is no path")
+    for part in path.split("/"):
+        # Before anything is looked up: below a folder that is still to be made, the kernel is not asked.
+        if len(part.encode(errors="surrogatepass")) > NAME_MAX_BYTES:
+            raise FileRefusedError(f"{part[:40]!r}…: name too long, it may have {NAME_MAX_BYTES} bytes")
+
+
+def _openat2(aim: _Aim, flags: int) -> int:
+    how = _OpenHow(flags | os.O_CLOEXEC, 0, aim.resolve)
+    for _ in range(RACE_ATTEMPTS):
+        fd: int = _libc.syscall(
+            ctypes.c_long(_OPENAT2),
+            ctypes.c_long(aim.top),
+            ctypes.c_char_p(os.fsencode(aim.path)),
+            ctypes.byref(how),
+            ctypes.c_size_t(ctypes.sizeof(how)),
+        )
+        if fd >= 0:
+            return fd
+        number = ctypes.get_errno()
+        if number not in {errno.EAGAIN, errno.EINTR}:
+            break
+    raise OSError(number, os.strerror(number))
 
 
 def owner_of_new_files(folder: int) -> tuple[int, int] | None:
