@@ -22,23 +22,32 @@ from litany_stubs.module import CODE_NAME as STUBS_CODE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
-    from types import FrameType
+    from types import FrameType, ModuleType
 
 _LIBRARY = f"{Path(os.__file__).parent}{os.sep}"
 _LIBRARY_SHOWN = f"{Path(os.__file__).parent.name}{os.sep}"
 """The standard library is shown as `python3.11/…`: where the host keeps it is nobody's business."""
 
+
+def _folders(package: ModuleType) -> tuple[str, ...]:
+    folder = Path(str(package.__file__)).parent
+    return tuple(f"{each}{os.sep}" for each in dict.fromkeys((folder, folder.resolve())))
+
+
 _PACKAGES = (litany_runtime, litany_stubs, msgpack, RestrictedPython)
 _OURS = (
-    *(
-        f"{folder}{os.sep}"
-        for each in _PACKAGES
-        for folder in {Path(str(each.__file__)).parent, Path(str(each.__file__)).resolve().parent}
-    ),
+    *(folder for each in _PACKAGES for folder in _folders(each)),
     f"{msgpack.__name__}{os.sep}",  # its compiled parts
     STUBS_CODE,
 )
 """What a call of a tool leads through."""
+
+_WAITS = (
+    *_folders(litany_stubs),
+    STUBS_CODE,
+    *(f"{folder}channel.py" for folder in _folders(litany_runtime)),
+)
+"""Where a call waits: the library's parts that it waits with are not the program's either."""
 
 _program = ""
 
@@ -78,6 +87,14 @@ def begin(program: str, source: bytes) -> None:
 
 def _of_the_program(frames: Iterable[tuple[FrameType, Any]]) -> Iterator[tuple[FrameType, Any]]:
     """Without our frames, and without what led to the program: an event loop's, when it awaits at its top."""
-    kept = [each for each in frames if not each[0].f_code.co_filename.startswith(_OURS)]
+    kept = []
+    waits = False
+    for each in frames:
+        name = each[0].f_code.co_filename
+        if name.startswith(_OURS):
+            waits = waits or name.startswith(_WAITS)
+        elif not (waits and name.startswith(_LIBRARY)):
+            waits = False
+            kept.append(each)
     names = [frame.f_code.co_filename for frame, _ in kept]
     yield from kept[names.index(_program) if _program in names else 0 :]

@@ -261,7 +261,7 @@ def fan_out(
     left = iter(range(len(calls)))
     lock = threading.Lock()
 
-    def work() -> None:
+    def work(carried: type[BaseException]) -> None:
         while True:
             with lock:
                 slot = next(left, None) if not errors else None
@@ -269,12 +269,15 @@ def fan_out(
                 return
             try:
                 answers[slot] = calls[slot]()
-            except BaseException as error:  # noqa: BLE001 - carried to the caller, who raises it
+            except carried as error:  # carried to the caller, who raises it once the others have ended
                 with lock:
                     errors[slot] = error
                 return
 
-    helpers = [threading.Thread(target=work, daemon=True) for _ in range(min(limit, len(calls)) - 1)]
+    helpers = [
+        threading.Thread(target=work, args=(BaseException,), daemon=True)
+        for _ in range(min(limit, len(calls)) - 1)
+    ]
     started = []
     for helper in helpers:
         try:
@@ -283,9 +286,10 @@ def fan_out(
             break
         started.append(helper)
     # The caller's own thread is one of the workers, so an interrupt reaches it in a call or in a join, and a
-    # limit of 1 needs no thread at all.
+    # limit of 1 needs no thread at all. An interrupt is raised at once: it ends the program, and so the calls
+    # of the others; to wait for them would use up the time that `finally` blocks have.
     try:
-        work()
+        work(Exception)
         for helper in started:
             helper.join()
     except BaseException:

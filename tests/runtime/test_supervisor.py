@@ -328,6 +328,46 @@ async def test_calls_in_flight_are_cancelled_when_the_program_is(bench: Bench) -
     assert cancelled == ["nap"]
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        "litany_tools.nap()",
+        "litany_tools.fan_out('nap', [{}] * 4)",
+        "litany_tools.fan_out('nap', [{}] * 4, limit=1)",
+        "await litany_tools.aio.nap()",
+        "await litany_tools.aio.fan_out('nap', [{}] * 4)",
+    ],
+)
+def test_an_interrupt_of_any_call_runs_finally_and_shows_the_program_alone(tmp_path: Path, call: str) -> None:
+    """Whatever the others of a `fan_out` take: their tools heed no cancellation for longer than the grace."""
+    source = f"import litany_tools\ntry:\n    {call}\nfinally:\n    print('cleaned')"
+
+    @with_bench
+    async def run(bench: Bench) -> None:
+        stop, in_flight = trio.Event(), 4 if "fan_out" in call and "limit" not in call else 1
+        waiting = 0
+
+        async def answer(_: InnerCall) -> Reply:
+            nonlocal waiting
+            waiting += 1
+            if waiting == in_flight:
+                stop.set()
+            with trio.CancelScope(shield=True):
+                await trio.sleep(1.5)
+            return Reply("completed", 0)
+
+        end = await bench.run(source, stop=stop, answer=answer, limits=Limits(grace_s=1))
+        assert (end.outcome, end.stdout) == (Outcome.STOPPED, b"cleaned\n"), end.stderr
+        lines = end.stderr.decode().splitlines()
+        assert lines[-1].startswith("KeyboardInterrupt")
+        if "await" in call:  # interrupted in the event loop's own wait, which then cancels the task
+            assert not any("threading.py" in each or "locks.py" in each for each in lines)
+        else:
+            assert [each.split(",")[0].strip() for each in lines if "File" in each] == ['File "program.py"']
+
+    run(tmp_path)
+
+
 @with_bench
 async def test_a_call_that_a_program_makes_while_it_is_being_ended_is_refused(bench: Bench) -> None:
     stop, asked = trio.Event(), []
