@@ -142,14 +142,9 @@ class Channel:
             self._cancelled_threads.discard(thread)
 
     def cancel_left(self) -> None:
-        """End the calls that nobody can be waiting for at the program's end: of tasks, and daemon threads."""
+        """End the calls of tasks: at the program's end no loop runs that they could be awaited in."""
         with self._lock:
-            daemons = [
-                self._of_threads[each.ident]
-                for each in threading.enumerate()
-                if each.daemon and each.ident in self._of_threads
-            ]
-            left = [each for each in self._waiters.values() if each.event is None or each in daemons]
+            left = [each for each in self._waiters.values() if each.event is None]
         for each in left:
             if not each.abandoned:
                 each.abandoned = True

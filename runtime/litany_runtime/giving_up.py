@@ -10,7 +10,7 @@ ended, and `concurrent.futures.CancelledError` raised in the thread: at that cal
 | `executor.shutdown(wait=False, cancel_futures=True)` | at once |
 | a wait for the future timed out, and nobody has waited for it since | when its executor shuts down |
 | it was left over by `concurrent.futures.wait`, and nobody has waited for it since | when the program ends |
-| it is a daemon thread, or a task of a loop that runs no more | when the program ends |
+| it is a task of a loop that runs no more | when the program ends |
 
 Changes to the library, made once in the zygote, before the policy seals its classes.
 """
