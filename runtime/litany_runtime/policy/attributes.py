@@ -76,6 +76,7 @@ class AttributeRules(NameRules):
         if name.startswith(RESERVED_PREFIX):
             self.refuse_reserved(node, name)
         elif self.needs_look(name):
+            self.names.private_read_from_module(node)
             node.value = self._own_or_looked_at(node.value, name)
             return node
         self.descend(node)

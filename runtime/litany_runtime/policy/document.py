@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from litany_runtime.policy import names
+from litany_runtime.policy.absent import SUBSTITUTES, absent_names
 from litany_runtime.policy.execution import REVIEWED_VERSIONS
 from litany_runtime.policy.files import DEVICES_READ
-from litany_runtime.policy.modules import MODULES, SUBSTITUTES
+from litany_runtime.policy.modules import MODULES
 from litany_runtime.policy.rules import RULES
 from litany_runtime.policy.source import MAX_SOURCE_BYTES
 from litany_runtime.policy.stand_ins import stand_ins
@@ -62,6 +63,13 @@ def tables() -> dict[str, str]:
         "modules": _modules(),
         "substitutes": _rows(
             ("instead of", "write"), [(f"`{m}`", hint) for m, hint in sorted(SUBSTITUTES.items())]
+        ),
+        "absent": _rows(
+            ("of", "instead of", "write"),
+            [
+                (f"`{module}`", _code(named).replace("*", "\\*"), hint)
+                for module, named, hint in absent_names()
+            ],
         ),
         "builtins": _rows(
             ("name", "write instead"), [(f"`{n}`", hint) for n, hint in names.CALLS_REFUSED.items()]

@@ -17,7 +17,7 @@ import zipfile
 import zoneinfo
 from typing import TYPE_CHECKING, Any
 
-from litany_runtime.policy import constants, database, evaluation, ownership, state
+from litany_runtime.policy import constants, database, evaluation, ownership, state, surroundings
 from litany_runtime.policy.audit import Auditor
 from litany_runtime.policy.builtin_names import program_builtins
 from litany_runtime.policy.files import FileRules
@@ -263,10 +263,22 @@ CO_COROUTINE = 0x80
 """`inspect.CO_COROUTINE`: the program awaits at its top level."""
 
 
+def _begin_at_the_interpreters_depth() -> None:
+    """Give a program as many calls as an interpreter gives: the runtime's frames below it do not count."""
+    frame = sys._getframe(1)  # `execute`, whose callers are the runtime
+    depth = 0
+    while frame is not None:
+        depth += 1
+        frame = frame.f_back  # type: ignore[assignment]
+    sys.setrecursionlimit(sys.getrecursionlimit() + depth)
+    surroundings.depth[0] = depth
+
+
 def execute(code: CodeType, namespace: dict[str, Any]) -> None:
     """Run a compiled program; what it raises comes out, SystemExit too."""
     if sys.stdin is None:
         sys.stdin = io.TextIOWrapper(io.BytesIO())
+    _begin_at_the_interpreters_depth()
     if code.co_flags & CO_COROUTINE:
         asyncio.run(eval(code, namespace))  # noqa: S307 - the checked program
     else:

@@ -25,7 +25,7 @@ import types
 import typing
 from typing import TYPE_CHECKING, Any
 
-from litany_runtime.policy import copying, evaluation, guards, ownership
+from litany_runtime.policy import copying, evaluation, guards, inspection, ownership
 from litany_runtime.policy.names import (
     BINDABLE_DUNDERS,
     INNARDS,
@@ -54,6 +54,7 @@ def mend(program_builtins: dict[str, Any]) -> frozenset[CodeType]:
         _mend_attribute_functions(module)
     _mend_dataclass_reads()
     copying.mend()
+    inspection.mend()
     _mend_redirections()
     _mend_cached_properties()
     _mend_dataclass_fields()

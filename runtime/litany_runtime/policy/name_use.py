@@ -43,11 +43,17 @@ class NameUse:
         self._top_level: frozenset[int] = frozenset()
         self._modules: dict[str, tuple[str, int]] = {}
         self._reads: list[tuple[ast.Attribute, Place]] = []
+        self._private_reads: list[tuple[ast.Attribute, ast.expr]] = []
         self._star = False
         self.by_text = False
+        self.is_text = False
+        """Whether this is text that a program evaluates: what is not there is told when it runs."""
+        self._tree: ast.mod
+        self._expected: _Expected | None = None
 
     def begin(self, tree: ast.mod) -> None:
         """Note which statements are the program's top level, and whether annotations stay text."""
+        self._tree = tree
         body: list[ast.stmt] = [] if isinstance(tree, ast.Expression) else tree.body  # type: ignore[attr-defined]
         self._top_level = frozenset(id(statement) for statement in body)
         self.annotations_are_text = any(
@@ -80,20 +86,40 @@ class NameUse:
         if isinstance(node.value, (ast.Name, ast.Attribute)):
             self._reads.append((node, place))
 
+    def private_read_from_module(self, node: ast.Attribute) -> None:
+        """A private attribute is read; perhaps from a module. Call it before a guard replaces the object."""
+        if isinstance(node.value, (ast.Name, ast.Attribute)):
+            self._private_reads.append((node, node.value))
+
     def builtins_refused(self) -> Iterable[ast.Name]:
         """Reads of refused builtins that are not the program's own names."""
         return (n for n in self.builtins_read if n.id not in self.bound and n.id not in self._modules)
 
-    def reads_of(self, names: Collection[str]) -> Iterable[tuple[ast.Attribute, str, str]]:
-        """Reads of listed names (`os.environ`) on what can only be that module, with module and name."""
-        if self._star:
+    def is_top_level(self, statement: ast.stmt) -> bool:
+        """Whether a statement stands in the program's body itself."""
+        return id(statement) in self._top_level and not self.is_text
+
+    def reads_of_modules(self) -> Iterable[tuple[ast.Attribute, str, str]]:
+        """Attributes read on what can only be a module, with the module's name and theirs."""
+        if self._star or self.is_text:
             return
-        for node, _ in self._reads:
-            if isinstance(node.value, ast.Name) and node.value.id not in self.assigned:
-                modules = self._imports.get(node.value.id, set())
-                module = next(iter(modules)) if len(modules) == 1 else ""
-                if f"{module}.{node.attr}" in names:
-                    yield node, module, node.attr
+        for node, value in [*((node, node.value) for node, _ in self._reads), *self._private_reads]:
+            if module := self._module_read(value):
+                yield node, module, node.attr
+
+    def _module_read(self, node: ast.expr) -> str:
+        """The module that an expression can only mean; "" for any other expression."""
+        if isinstance(node, ast.Name) and node.id not in self.assigned:
+            modules = self._imports.get(node.id, set())
+            return next(iter(modules)) if len(modules) == 1 else ""
+        if isinstance(node, ast.Attribute) and (parent := self._module_read(node.value)):
+            return f"{parent}.{node.attr}"
+        return ""
+
+    def is_expected(self, node: ast.Attribute) -> bool:
+        """Whether the program expects that a name is missing: it handles AttributeError, or asks first."""
+        self._expected = self._expected or _Expected(self._tree)
+        return self._expected.holds(node)
 
     def fold(self) -> None:
         """Replace what can only be a library's name, unless text may bind the module's name anew."""
@@ -125,3 +151,59 @@ def put(parent: ast.AST, field: str, index: int, node: ast.AST) -> None:
         setattr(parent, field, node)
     else:
         getattr(parent, field)[index] = node
+
+
+ASKS = frozenset({"hasattr", "getattr", "AttributeError", "TYPE_CHECKING"})
+"""Names by which a condition shows that it knows that an attribute may be missing."""
+
+SYSTEMS = frozenset({("sys", "platform"), ("os", "name"), ("platform", "system")})
+"""What programs ask to know the operating system they run on."""
+
+
+class _Expected:
+    """Where a program expects that a module's name is missing.
+
+    Attributes:
+        names: the names that it asks for with `hasattr` or `getattr`.
+        parts: the places, first to last, that run only under a condition or handle an AttributeError.
+    """
+
+    def __init__(self, tree: ast.mod) -> None:
+        self.names: set[object] = set()
+        self.parts: list[tuple[tuple[int, int], tuple[int, int]]] = []
+        for node in ast.walk(tree):
+            if isinstance(node, (ast.Try, ast.TryStar)):
+                if any(handler.type and _names_any(handler.type, ASKS) for handler in node.handlers):
+                    self._note(node.body[0], node.body[-1])
+            elif isinstance(node, (ast.If, ast.IfExp)):
+                if _names_any(node.test, ASKS):
+                    self._note(node, node)
+            elif (
+                isinstance(node, ast.Call)
+                and isinstance(node.func, ast.Name)
+                and node.func.id in ASKS
+                and len(node.args) > 1
+                and isinstance(node.args[1], ast.Constant)
+            ):
+                self.names.add(node.args[1].value)
+
+    def _note(self, first: ast.stmt | ast.expr, last: ast.stmt | ast.expr) -> None:
+        end = (last.end_lineno or 0, last.end_col_offset or 0)
+        self.parts.append(((first.lineno, first.col_offset), end))
+
+    def holds(self, node: ast.Attribute) -> bool:
+        """Whether a name is read where the program expects that it is missing."""
+        place = (node.lineno, node.col_offset)
+        return node.attr in self.names or any(first <= place < last for first, last in self.parts)
+
+
+def _names_any(test: ast.expr, names: Collection[str]) -> bool:
+    return any(
+        (isinstance(each, ast.Name) and each.id in names)
+        or (
+            isinstance(each, ast.Attribute)
+            and isinstance(each.value, ast.Name)
+            and (each.value.id, each.attr) in SYSTEMS
+        )
+        for each in ast.walk(test)
+    )

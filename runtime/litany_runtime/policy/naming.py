@@ -10,7 +10,6 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from litany_runtime.policy import imports
-from litany_runtime.policy.modules import NAME_HINTS
 from litany_runtime.policy.names import (
     BINDABLE_DUNDERS,
     BINDING_BUILTINS,
@@ -144,42 +143,50 @@ class NameRules(Walk):
     def visit_Import(self, node: ast.Import) -> ast.AST:
         for alias in node.names:
             problem = imports.module_problem(alias.name, self._extra)
-            if problem:
+            if problem and self._must_fail(node):
                 self.refuse(alias, "import", *problem)
             name = alias.asname or alias.name.partition(".")[0]
             self._imported(node, alias, name, alias.name if alias.asname else name)
         return node
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.AST:
-        if node.level or node.module is None:
-            hint = "import a module by its full name"
-            self.refuse(node, "import", "a program has no package to import from", hint)
+        if node.level or node.module is None:  # an ImportError at its place, as in any program
+            for alias in node.names:
+                self._imported(node, alias, alias.asname or alias.name, "")
             return node
+        certain = self._must_fail(node)
         unlisted = imports.module_problem(node.module, self._extra)
-        if unlisted:
+        if unlisted and certain:
             self.refuse(node, "import", *unlisted)
             return node
         for alias in node.names:
             if alias.name == "*":
-                self.names.imported_star(node.module)
+                if not unlisted:
+                    self.names.imported_star(node.module)
                 continue
             problem = imports.name_problem(node.module, alias.name)
-            if problem:
+            if problem and certain:
                 self.refuse(alias, "import-name", *problem)
             self._imported(node, alias, alias.asname or alias.name, f"{node.module}.{alias.name}")
         return node
+
+    def _must_fail(self, node: ast.Import | ast.ImportFrom) -> bool:
+        """Whether an import that fails ends the program: no condition, function or handler is around it.
+
+        Any other import raises at its place, where the program may make sense of it.
+        """
+        return self.names.is_top_level(node)
 
     def _imported(self, node: ast.Import | ast.ImportFrom, alias: ast.alias, name: str, module: str) -> None:
         if name[0] == "_":
             self._judge(alias, name, BINDABLE_DUNDERS)
         self.names.imported(node, name, module)
 
-    def refuse_unlisted(self) -> None:
-        """Once the whole program is known: names that are asked for often and that a module does not have."""
-        for node, module, name in self.names.reads_of(NAME_HINTS):
-            problem = imports.name_problem(module, name)
-            if problem:
-                self.refuse(node, "import-name", *problem)
+    def refuse_absent(self) -> None:
+        """Once the whole program is known: names of modules that are known and are not offered here."""
+        for node, module, name in self.names.reads_of_modules():
+            if imports.is_absent(module, name) and not self.names.is_expected(node):
+                self.refuse(node, "import-name", *imports.name_problem(module, name) or ())
 
     def refuse_builtins(self) -> None:
         """Once the whole program is known: refused builtins that are not names of its own."""

@@ -145,6 +145,8 @@ def private(obj: Any, name: str) -> Any:
         return _unless_foreign(obj, name, kind)
     if kind in DATA_HOLDERS or is_open(kind, name) or is_own_function(obj):
         return obj
+    if issubclass(kind, types.ModuleType) and kind is not types.ModuleType and name not in vars(obj):
+        return obj  # a view says itself what it does not have, and what to write instead
     if isinstance(obj, type):
         if is_own_class(obj):
             if kind is not type and name in foreign_names(kind):  # its metaclass is a library's

@@ -127,6 +127,7 @@ def compile_text(text: str | bytes, filename: str, mode: str, flags: int, known:
     )
     tree: Any = compile(text, filename, mode, flags | ast.PyCF_ONLY_AST, dont_inherit=True)
     policy.names.bound.update(known)
+    policy.names.is_text = True
     policy.run(tree, annotations_are_text=bool(flags & __future__.annotations.compiler_flag))
     if policy.found:
         source = text if isinstance(text, bytes) else text.encode(errors="replace")

@@ -6,13 +6,20 @@ import _string  # type: ignore[import-not-found] # typeshed has no stub of it
 import dataclasses
 import functools
 import operator
-import os
-import timeit
 import types
 import typing
 from typing import TYPE_CHECKING, Any
 
-from litany_runtime.policy import builtin_names, classes, copying, database, guards, ownership
+from litany_runtime.policy import (
+    builtin_names,
+    classes,
+    copying,
+    database,
+    guards,
+    inspection,
+    ownership,
+    surroundings,
+)
 from litany_runtime.policy.names import BINDABLE_DUNDERS, INNARDS, LOOKED_AT, RESERVED_PREFIX
 from litany_runtime.policy.private_names import is_dunder, is_private
 
@@ -250,39 +257,6 @@ def get_type_hints(obj: Any, globalns: Any = None, localns: Any = None, include_
     }
 
 
-# -- the rest --------------------------------------------------------------------------------------
-
-
-def expandvars(path: Any) -> Any:
-    """Expand $name and ${name}: none is set, so the path stays as it is."""
-    return os.fspath(path)
-
-
-def time_it(
-    stmt: Any = None, setup: Any = None, timer: Any = timeit.default_timer, number: int = 1_000_000
-) -> float:
-    """The seconds that `number` calls of a function take."""
-    if not callable(stmt) or not (setup is None or setup in {"", "pass"} or callable(setup)):
-        raise TypeError("timeit() takes functions here: timeit(lambda: work())")
-    if callable(setup):
-        setup()
-    start = timer()
-    for _ in range(number):
-        stmt()
-    return timer() - start  # type: ignore[no-any-return]
-
-
-def repeat_it(
-    stmt: Any = None,
-    setup: Any = None,
-    timer: Any = timeit.default_timer,
-    repeat: int = 5,
-    number: int = 1_000_000,
-) -> list[float]:
-    """Several timings, one after the other."""
-    return [time_it(stmt, setup, timer, number) for _ in range(repeat)]
-
-
 def stand_ins() -> dict[str, Any]:
     """`module.name` → what a program gets under that name."""
     listed = {
@@ -296,11 +270,10 @@ def stand_ins() -> dict[str, Any]:
         "typing.get_origin": get_origin,
         "typing.get_type_hints": get_type_hints,
         "io.open": builtin_names.open_,
-        "os.path.expandvars": expandvars,
         "sqlite3.connect": database.connect,
         "sqlite3.Connection": database.Connection,
-        "timeit.timeit": time_it,
-        "timeit.repeat": repeat_it,
+        **inspection.stand_ins(),
+        **surroundings.stand_ins(),
     }
     for path, value in listed.items():
         if isinstance(value, types.FunctionType) and value is not builtin_names.open_:

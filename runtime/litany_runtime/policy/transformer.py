@@ -37,7 +37,7 @@ class Policy(AttributeRules):
         """
         self.walk(tree, annotations_are_text=annotations_are_text)
         self.refuse_builtins()
-        self.refuse_unlisted()
+        self.refuse_absent()
         if not self.found:
             self.names.fold()
 

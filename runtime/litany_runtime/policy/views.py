@@ -11,9 +11,12 @@ import sys
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from litany_runtime.policy.imports import is_extra, module_problem, name_problem
-from litany_runtime.policy.modules import MODULES, NAME_HINTS, TOOLS_MODULE, exists
+from litany_runtime.policy.absent import name_hint
+from litany_runtime.policy.imports import is_extra, module_hint, name_problem
+from litany_runtime.policy.modules import MODULES, TOOLS_MODULE, exists, since
 from litany_runtime.policy.name_use import NEVER_FOLDED, folded
+from litany_runtime.policy.names import PLAIN_ATTRIBUTES
+from litany_runtime.policy.private_names import is_dunder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -102,8 +105,7 @@ def build_views(stand_ins: Mapping[str, Any]) -> dict[str, ModuleType]:
                     f"modules.py lists {path}, which is a module; list it as a module of its own"
                 )
         names["__all__"] = sorted(n for n in names if n[0] != "_")
-        if any(path.startswith(f"{module}.") for path in NAME_HINTS):
-            names["__getattr__"] = _absent(module)
+        names["__getattr__"] = _absent(view)
         parent, _, child = module.rpartition(".")
         if parent:
             views[parent].__dict__[child] = view
@@ -112,14 +114,16 @@ def build_views(stand_ins: Mapping[str, Any]) -> dict[str, ModuleType]:
     return views
 
 
-def _absent(module: str) -> Callable[[str], Any]:
+def _absent(view: ModuleType) -> Callable[[str], Any]:
     """What a module says of a name it does not have, where the program's text did not tell."""
+    module = view.__name__
 
     def absent(name: str) -> Any:
-        hint = NAME_HINTS.get(f"{module}.{name}")
-        raise AttributeError(
-            f"module {module!r} has no attribute {name!r}" + (f" here ({hint})" if hint else "")
-        )
+        hint = name_hint(module, name)
+        if hint is None and (version := since(module, name)):
+            hint = f"it came with Python {version}"
+        said = f"module {module!r} has no attribute {name!r}" + (f" here ({hint})" if hint else "")
+        raise AttributeError(said, name=name, obj=view)
 
     return absent
 
@@ -162,12 +166,26 @@ def seal_tools(sealer: Sealer, view: ModuleType) -> None:
             seal_tools(sealer, value)
 
 
-def _missing_tool(tools: ModuleType, name: str) -> str:
-    """What the stub module says of a name that it does not have: which tools are near."""
-    try:
-        getattr(tools, name)
-    except AttributeError as error:
-        return str(error)
+def _missing_name(module: ModuleType, path: str, name: str) -> str:
+    """Why `from path import name` fails; "" when it does not.
+
+    The interpreter itself would hand out whatever a module object carries, `__dict__` and `__class__` too.
+    """
+    if path.partition(".")[0] == TOOLS_MODULE:
+        if name in module.__dict__["__all__"]:
+            return ""
+        if name.startswith("_"):
+            return f"{path} has no {name}"
+        try:
+            getattr(module, name)  # which tools are near
+        except AttributeError as error:
+            return str(error)
+        return ""
+    if isinstance(module, View):
+        problem = name_problem(path, name)
+        return f"cannot import name {name!r} from {path!r} ({problem[1]})" if problem else ""
+    if is_dunder(name) and name not in PLAIN_ATTRIBUTES:
+        return f"cannot import name {name!r} from {path!r} (it leads into the interpreter)"
     return ""
 
 
@@ -189,8 +207,8 @@ def importer(
             return view
         if is_extra(name, extra_modules):
             return importlib.import_module(name)
-        message, hint = module_problem(name, extra_modules) or (f"the module {name} is not available", "")
-        raise ModuleNotFoundError(f"{message} ({hint})", name=name)
+        hint = module_hint(name, extra_modules)
+        raise ModuleNotFoundError(f"No module named {name!r} here ({hint})", name=name)
 
     def import_(
         name: str,
@@ -202,7 +220,9 @@ def importer(
         if type(name) is not str:
             raise TypeError("module name must be a string")
         if level:
-            raise ImportError("a program has no package to import from (import a module by its full name)")
+            raise ImportError(
+                "attempted relative import with no known parent package (import a module by its full name)"
+            )
         if type(fromlist) is list:
             # C code of the library imports for itself (`time.strptime` does); a statement's list is a tuple.
             # What it uses it takes from `sys.modules`, so nothing is handed to the program here.
@@ -211,15 +231,8 @@ def importer(
         module = find(name)
         if fromlist:
             for wanted in fromlist:
-                if wanted == "*" or wanted in module.__dict__:
-                    continue
-                if name.partition(".")[0] == TOOLS_MODULE:
-                    if missing := _missing_tool(module, wanted):
-                        raise ImportError(missing, name=name)
-                elif type(module) is View and (problem := name_problem(name, wanted)):
-                    raise ImportError(
-                        f"cannot import name {wanted!r}: {problem[0]} ({problem[1]})", name=name
-                    )
+                if wanted != "*" and (missing := _missing_name(module, name, wanted)):
+                    raise ImportError(missing, name=name)
             return module
         return find(name.partition(".")[0])
 

@@ -47,7 +47,7 @@ PLANTED = {
 
 @pytest.mark.parametrize("what", PLANTED)
 def test_the_crawl_finds_a_planted_hole(what: str, policy: PolicyRunner) -> None:
-    trusted = CRAWLER.replace("MAX_OBJECTS = 25_000", "MAX_OBJECTS = 300").replace(
+    trusted = CRAWLER.replace("MAX_OBJECTS = 30_000", "MAX_OBJECTS = 300").replace(
         "MAX_DEPTH = 7", "MAX_DEPTH = 2"
     )
     planted = PLANTED[what].replace("\n", "\n    ")

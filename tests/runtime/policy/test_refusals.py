@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import pytest
 
 from litany_runtime.policy import PolicyError, Violation, check, compile_program
-from policy_runner import PolicyRunner
+from policy_runner import PolicyRunner, run_plainly
 
-EMPTY_ENVIRONMENT = "a program's environment is empty; pass values in the program text or through a tool"
+COMMANDS = "call a tool from litany_tools that runs commands"
 
 REFUSED = [
     # source, line, column, rule, a part of the hint
@@ -68,7 +69,7 @@ REFUSED = [
     ("class A:\n    def __strange__(self): pass", 2, 5, "dunder-name", "double underscores"),
     ("x = 1; import subprocess", 1, 15, "import", "litany_tools"),
     ("import os, ctypes", 1, 12, "import", "litany_tools"),
-    ("from importlib import import_module", 1, 1, "import", "import statement"),
+    ("from importlib.machinery import ModuleSpec", 1, 1, "import", "import statement"),
     ("import jsn", 1, 8, "import", "did you mean json"),
     ("import zzzzqq", 1, 8, "import", "available: abc, argparse"),
     ("import numpy", 1, 8, "import", "the operator can add more"),
@@ -76,21 +77,41 @@ REFUSED = [
     ("import datatime", 1, 8, "import", "did you mean datetime?"),
     ("import sandbox_tools", 1, 8, "import", "import litany_tools"),
     ("import os.nope", 1, 8, "import", "os"),
-    ("from . import x", 1, 1, "import", "full name"),
-    ("from os import system", 1, 16, "import-name", "it has:"),
+    ("from os import system", 1, 16, "import-name", COMMANDS),
+    ("from os import _exit", 1, 16, "import-name", "use sys.exit(code)"),
     ("from math import sqr", 1, 18, "import-name", "sqrt"),
-    ("from sys import modules", 1, 17, "import-name", "it has:"),
+    ("from sys import modules", 1, 17, "import-name", "import the module by its name"),
     ("from json import codecs", 1, 18, "import-name", "it has:"),
-    ("import os\nprint(os.environ)", 2, 7, "import-name", EMPTY_ENVIRONMENT),
-    ("import os\nos.environ['A'] = '1'", 2, 1, "import-name", EMPTY_ENVIRONMENT),
-    ("import os\nos.environb", 2, 1, "import-name", EMPTY_ENVIRONMENT),
-    ("import os, sys\ndef f(): return os.getenv('A', 'b')", 2, 17, "import-name", EMPTY_ENVIRONMENT),
-    ("import os\nos.putenv('A', 'b')", 2, 1, "import-name", EMPTY_ENVIRONMENT),
-    ("import os\nos.unsetenv('A')", 2, 1, "import-name", EMPTY_ENVIRONMENT),
-    ("import os as system\nx = system.environ.get('A')", 2, 5, "import-name", EMPTY_ENVIRONMENT),
-    ("def f():\n    import os\n    return os.environ", 3, 12, "import-name", EMPTY_ENVIRONMENT),
-    ("from os import environ", 1, 16, "import-name", EMPTY_ENVIRONMENT),
-    ("import os.path\nos.environ", 2, 1, "import-name", EMPTY_ENVIRONMENT),
+    ("import os\nos.environb", 2, 1, "import-name", "use os.environ"),
+    ("import os\nos.putenv('A', 'b')", 2, 1, "import-name", "os.environ[name]"),
+    ("import os as system\nx = system.popen('A')", 2, 5, "import-name", COMMANDS),
+    ("def f():\n    import os\n    return os.system", 3, 12, "import-name", COMMANDS),
+    ("import os.path\nos.system", 2, 1, "import-name", COMMANDS),
+    ("import os\nos.spawnlp(0, 'ls')", 2, 1, "import-name", COMMANDS),
+    ("import os\nos.system('cls' if os.name == 'nt' else 'clear')", 2, 1, "import-name", COMMANDS),
+    ("import os\ntry: os.system('ls')\nexcept Exception: pass", 2, 6, "import-name", COMMANDS),
+    ("import os\nos._exit(1)", 2, 1, "import-name", "use sys.exit(code)"),
+    ("def f():\n    import os\n    os._exit(1)", 3, 5, "import-name", "use sys.exit(code)"),
+    ("import os\nos.open('x', 0)", 2, 1, "import-name", "use open(path"),
+    ("import os\nos.fork()", 2, 1, "import-name", "one process"),
+    ("import sys\nsys.path.append('.')", 2, 1, "import-name", "open()"),
+    ("import sys\nsys.modules['os']", 2, 1, "import-name", "import the module by its name"),
+    ("import sys\nsys._getframe()", 2, 1, "import-name", "traceback.format_exc()"),
+    ("import tempfile\ntempfile.mkstemp()", 2, 1, "import-name", "NamedTemporaryFile"),
+    (
+        "import concurrent.futures\nconcurrent.futures.ProcessPoolExecutor()",
+        2,
+        1,
+        "import-name",
+        "ThreadPool",
+    ),
+    ("import concurrent.futures as f\nf.ProcessPoolExecutor()", 2, 1, "import-name", "ThreadPool"),
+    ("from concurrent import futures\nfutures.ProcessPoolExecutor()", 2, 1, "import-name", "ThreadPool"),
+    ("import asyncio\nasyncio.create_subprocess_shell('ls')", 2, 1, "import-name", COMMANDS),
+    ("import asyncio\nasyncio.open_connection('a', 1)", 2, 1, "import-name", "no network"),
+    ("import inspect\ninspect.currentframe()", 2, 1, "import-name", "traceback.format_exc()"),
+    ("import collections\ncollections.Mapping", 2, 1, "import-name", "collections.abc"),
+    ("import time\ntime.clock()", 2, 1, "import-name", "perf_counter"),
     ("import math as _litany_x", 1, 8, "reserved-name", "another name"),
     ("import os as __builtins__", 1, 8, "dunder-name", "by their names"),
     ("x._litany_own", 1, 1, "reserved-name", "another name"),
@@ -138,9 +159,90 @@ def test_a_refused_name_of_the_programs_own_is_its_own() -> None:
     assert check(b"from re import compile as help\nhelp('a')") == []
 
 
-def test_an_environ_of_the_programs_own_is_its_own() -> None:
-    assert check(b"class Os: environ = {}\nos = Os()\nos.environ['A'] = 1") == []
-    assert check(b"import os\nclass A: pass\na = A()\na.environ = os.sep") == []
+def test_a_name_of_the_programs_own_is_no_modules() -> None:
+    assert check(b"class Os: system = {}\nos = Os()\nos.system['A'] = 1") == []
+    assert check(b"import os\nclass A: pass\na = A()\na.system = os.sep\na.system") == []
+    assert check(b"import os\ndef f(os): return os.system") == []
+
+
+EXPECTED_TO_BE_MISSING = [
+    "import os\ntry: os.fork()\nexcept AttributeError: pass",
+    "import os\ntry: os.fork()\nexcept (OSError, AttributeError): pass",
+    "import os\nif hasattr(os, 'fork'): os.fork()",
+    "import os\nx = os.fork() if hasattr(os, 'fork') else 0",
+    "import os\ndef f():\n    if not hasattr(os, 'startfile'): return\n    os.startfile('x')",
+    "import os, sys\nif sys.platform == 'win32':\n    os.startfile('x')",
+    "import os\nif os.name == 'nt': os.system('cls')",
+    "from typing import TYPE_CHECKING\nimport types\nif TYPE_CHECKING: Code = types.CodeType",
+]
+
+
+@pytest.mark.parametrize("source", EXPECTED_TO_BE_MISSING)
+def test_a_name_that_the_program_expects_to_miss_is_not_refused(source: str, policy: PolicyRunner) -> None:
+    assert check(source.encode()) == []
+    assert policy.run(source).exit_code == 0
+
+
+AT_THEIR_PLACE = {
+    "an optional module": "try: import ujson as json\nexcept ImportError: import json\nprint(json.dumps([1]))",
+    "a module known not to be there": "try: import subprocess\nexcept ModuleNotFoundError as e: print(e.name)",
+    "any handler": "try: import numpy as np\nexcept Exception: np = None\nprint(np)",
+    "a bare handler": "try:\n    import yaml\nexcept:\n    yaml = None\nprint(yaml)",
+    "a finally": "try:\n    try: import yaml\n    finally: print('finally')\nexcept ImportError: print('caught')",
+    "suppressed": "import contextlib\nwith contextlib.suppress(ImportError): import yaml\nprint('after')",
+    "for the type checker": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import numpy as np\n    from x.y import Z\nprint('ran')",
+    "a function that is never called": "def f():\n    import subprocess\n    from requests import get\nprint('ran')",
+    "a class body": "class A:\n    try: import yaml\n    except ImportError: yaml = 1\nprint(A.yaml)",
+    "a name": "try: from sys import nosuch\nexcept ImportError as e: print(e.name)",
+    "a name known not to be there": "try: from os import fork\nexcept ImportError: print('no fork')",
+    "a star": "try: from numpy import *\nexcept ImportError: print('no numpy')\nimport math\nprint(math.pi)",
+    "a submodule": "try: import os.nope\nexcept ImportError as e: print(e.name)",
+    "in text": "try: exec('import yaml')\nexcept ImportError: print('no yaml')",
+    "in text with a handler": "exec('try: from os import nosuch\\nexcept ImportError: print(1)')",
+    "relative": "try: from . import x\nexcept ImportError as e: print('no known parent package' in str(e))",
+    "relative to a package": "try: from ..a import b as c\nexcept ImportError: print('no package')",
+}
+
+
+@pytest.mark.parametrize("what", AT_THEIR_PLACE)
+def test_an_import_that_fails_raises_at_its_place(what: str, policy: PolicyRunner, tmp_path: Path) -> None:
+    source = AT_THEIR_PLACE[what]
+    assert check(source.encode()) == []
+    run = policy.run(source)
+    assert (run.exit_code, run.stderr) == (0, "")
+    known = {"a module known not to be there": "subprocess\n", "a name known not to be there": "no fork\n"}
+    assert run.stdout == (known.get(what) or run_plainly(source, tmp_path).stdout)
+
+
+AS_THE_REFUSAL = [
+    ("def f(): import subprocess\nf()", "ModuleNotFoundError", COMMANDS),
+    ("def f(): import jsn\nf()", "ModuleNotFoundError", "No module named 'jsn' here (did you mean json?)"),
+    ("def f(): import numpy\nf()", "ModuleNotFoundError", "the operator can add more"),
+    ("def f(): from os import system\nf()", "ImportError", COMMANDS),
+    ("def f(): from math import sqr\nf()", "ImportError", "did you mean sqrt?"),
+    ("from . import x", "ImportError", "attempted relative import with no known parent package"),
+    ("import os\nm = os\nm.system('ls')", "AttributeError", COMMANDS),
+    ("import os\nm = os\nm._exit(0)", "AttributeError", "use sys.exit(code)"),
+    ("import os\ngetattr(os, '_exit')(0)", "AttributeError", "use sys.exit(code)"),
+    ("import os\ngetattr(os, '_get_exports_list')", "AttributeError", "module 'os' has no attribute"),
+    ("import math\nmath.sqr(2)", "AttributeError", "module 'math' has no attribute 'sqr'"),
+]
+
+
+@pytest.mark.parametrize(("source", "exception", "says"), AS_THE_REFUSAL, ids=lambda v: repr(v)[:50])
+def test_what_is_not_there_is_told_with_its_substitute_at_run_time(
+    source: str, exception: str, says: str, policy: PolicyRunner
+) -> None:
+    run = policy.run("print('before')\n" + source)
+    assert run.stdout == "before\n"
+    assert run.exception == exception
+    assert says in run.stderr
+
+
+def test_a_hint_is_near_or_none() -> None:
+    for source in (b"from inspect import nosuchthing", b"from os import exit", b"from sys import signature"):
+        assert "did you mean" not in check(source)[0].hint
+    assert check(b"from inspect import signature") == []
 
 
 def test_every_violation_is_reported_in_the_order_of_their_places() -> None:

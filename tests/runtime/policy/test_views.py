@@ -9,7 +9,8 @@ import types
 import pytest
 
 from litany_runtime.policy import check
-from litany_runtime.policy.modules import MODULES, NAMES, SUBSTITUTES, exists
+from litany_runtime.policy.absent import NAME_HINTS, SUBSTITUTES, name_hint
+from litany_runtime.policy.modules import MODULES, NAMES, exists
 from policy_runner import PolicyRunner
 
 
@@ -33,6 +34,38 @@ def test_no_view_lists_a_module_under_a_plain_name() -> None:
         for entry in entries.split():
             value = getattr(real, entry.partition("@")[0], None)
             assert not isinstance(value, types.ModuleType), f"{module}.{entry}"
+
+
+def public_names(real: types.ModuleType) -> set[str]:
+    """What a module documents (`__all__`), or else what it defines under a public name."""
+    listed = getattr(real, "__all__", None)
+    if listed is not None:
+        return set(listed)
+    home = real.__name__
+    return {
+        name
+        for name, value in vars(real).items()
+        if name[0] != "_"
+        and not isinstance(value, types.ModuleType)
+        and getattr(value, "__module__", home) in {home, None, "_" + home}
+    }
+
+
+def test_each_public_name_of_a_module_is_offered_or_has_a_substitute() -> None:
+    unknown = [
+        f"{module}.{name}"
+        for module in MODULES
+        for name in sorted(public_names(importlib.import_module(module)) - NAMES[module])
+        if name_hint(module, name) is None and f"{module}.{name}" not in MODULES
+    ]
+    assert unknown == []
+
+
+def test_no_name_is_both_offered_and_refused() -> None:
+    both = [
+        f"{module}.{name}" for module, names in NAME_HINTS.items() for name in names if name in NAMES[module]
+    ]
+    assert both == []
 
 
 def test_no_substitute_is_advised_for_a_module_that_is_there() -> None:
