@@ -125,17 +125,36 @@ USED = Usage(cpu_s=0.1, peak_memory_bytes=50 * MIB)
     [
         (signal.SIGXCPU, USED, "cpu limit 600 s"),
         (signal.SIGKILL, Usage(cpu_s=600.4), "cpu limit 600 s"),
-        (signal.SIGKILL, Usage(peak_memory_bytes=300 * MIB), "memory limit 256 MiB"),
-        (signal.SIGKILL, USED, "SIGKILL"),
+        (
+            signal.SIGKILL,
+            Usage(peak_memory_bytes=300 * MIB),
+            "SIGKILL: from outside the program, which held 300 MiB (memory limit 256 MiB)",
+        ),
         (signal.SIGXFSZ, USED, "file size limit 64 MiB"),
-        (signal.SIGSYS, USED, "seccomp: a system call of another architecture"),
-        (signal.SIGSEGV, USED, "SIGSEGV: the interpreter crashed, most likely out of stack (8 MiB)"),
-        (signal.SIGTERM, USED, "SIGTERM"),
-        (63, USED, "signal 63"),
+        (signal.SIGTERM, USED, "SIGTERM: sent to the program; no limit of its own sends it"),
+        (40, USED, "signal 40: sent to the program; no limit of its own sends it"),
     ],
 )
 def test_a_death_is_named(number: int, usage: Usage, said: str) -> None:
     assert explain_death(int(number), usage, Limits()) == said
+
+
+CRASHES = ("SIGSEGV", "SIGBUS", "SIGABRT", "SIGFPE", "SIGILL", "SIGTRAP", "SIGSYS")
+
+
+@pytest.mark.parametrize("name", CRASHES)
+def test_a_crash_names_its_signal_and_guesses_no_cause(name: str) -> None:
+    said = explain_death(int(signal.Signals[name]), USED, Limits())
+    assert said.startswith(f"{name}: ")
+    assert len(said) > len(name) + 20
+    assert not any(guess in said for guess in ("most likely", "probably", "memory limit"))
+
+
+def test_every_signal_is_named() -> None:
+    for number in range(1, signal.NSIG):
+        said = explain_death(number, USED, Limits())
+        named = number in {signal.SIGXCPU, signal.SIGXFSZ} or ": " in said
+        assert named, (number, said)
 
 
 def test_a_program_that_exits_by_itself_needs_no_explanation() -> None:

@@ -153,21 +153,32 @@ def explain_death(status: int, usage: Usage, limits: Limits) -> str:
         return f"cpu limit {limits.cpu_s} s"
     if number == signal.SIGXFSZ:
         return f"file size limit {in_words(limits.file_bytes)}"
-    if number == signal.SIGSYS:
-        return "seccomp: a system call of another architecture"
-    if number == signal.SIGSEGV:
-        return f"SIGSEGV: the interpreter crashed, most likely out of stack ({in_words(STACK_BYTES)})"
-    if number == signal.SIGBUS:
-        return "SIGBUS: a mapped file lost its pages, most likely to a full /tmp"
-    if number == signal.SIGABRT:
-        memory = in_words(limits.memory_bytes)
-        return f"SIGABRT: the interpreter gave up, most likely at the memory limit {memory}"
     if number == signal.SIGKILL and usage.peak_memory_bytes >= limits.memory_bytes:
-        return f"memory limit {in_words(limits.memory_bytes)}"
+        used, memory = in_words(usage.peak_memory_bytes), in_words(limits.memory_bytes)
+        return f"SIGKILL: from outside the program, which held {used} (memory limit {memory})"
     try:
-        return signal.Signals(number).name
+        name = signal.Signals(number).name
     except ValueError:
-        return f"signal {number}"
+        name = f"signal {number}"
+    return f"{name}: {KNOWN_OF_SIGNALS.get(number) or UNRAISED}"
+
+
+KNOWN_OF_SIGNALS = {
+    signal.SIGSEGV: "an invalid access to memory by the interpreter or native code; the kernel does not tell "
+    f"a fault there from C calls nested deeper than the stack ({STACK_BYTES // MIB} MiB)",
+    signal.SIGBUS: "an access to memory with nothing behind it, by the interpreter or native code",
+    signal.SIGABRT: "the interpreter or a native library found its own state broken and gave up; what it "
+    "said is at the end of stderr",
+    signal.SIGFPE: "an arithmetic fault in the interpreter or native code",
+    signal.SIGILL: "an instruction that the processor does not have, in the interpreter or native code",
+    signal.SIGTRAP: "a breakpoint or a trap in the interpreter or native code",
+    signal.SIGSYS: "a system call that seccomp refuses with death: one of another architecture",
+    signal.SIGKILL: "from outside the program; neither its processor time nor its memory had reached a limit",
+}
+"""What a signal alone tells of a death, and no more: a crash has many causes, and a wrong one sends its
+reader to the wrong limit."""
+
+UNRAISED = "sent to the program; no limit of its own sends it"
 
 
 def in_words(size: int) -> str:
