@@ -163,7 +163,7 @@ def explain_death(status: int, usage: Usage, limits: Limits) -> str:
     return f"{name}: {KNOWN_OF_SIGNALS.get(number) or UNRAISED}"
 
 
-KNOWN_OF_SIGNALS = {
+KNOWN_OF_SIGNALS: dict[int, str] = {
     signal.SIGSEGV: "an invalid access to memory by the interpreter or native code; the kernel does not tell "
     f"a fault there from C calls nested deeper than the stack ({STACK_BYTES // MIB} MiB)",
     signal.SIGBUS: "an access to memory with nothing behind it, by the interpreter or native code",
