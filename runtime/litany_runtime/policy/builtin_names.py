@@ -7,7 +7,7 @@ import sys
 import types
 from typing import Any, NoReturn
 
-from litany_runtime.policy import attributes, classes, constants, evaluation, guards, ownership
+from litany_runtime.policy import attributes, classes, constants, evaluation, groups, guards, ownership
 from litany_runtime.policy.refusals import RefusedError
 
 PLAIN_BUILTINS = """
@@ -138,6 +138,8 @@ def program_builtins() -> dict[str, Any]:
             attributes.TYPE: type,
             attributes.OWN: ownership.own,
             attributes.CLASS: guards.class_of,
+            groups.STAR: groups.Star,
+            groups.EVERYTHING: BaseException,
         }
     )
     names["__name__"] = "builtins"

@@ -47,10 +47,6 @@ RULES = {
         "modules that are not on the list", "a module is a way out unless each of its names was reviewed"
     ),
     "import-name": Rule("names a module here does not have", "a program sees a reviewed part of each module"),
-    "except-star": Rule(
-        "except* on an interpreter with its known type confusion",
-        "before 3.13.2 a group's split method may corrupt memory",
-    ),
     "pattern": Rule("class patterns that read guarded attributes", "a pattern reads them without a guard"),
     "format-string": Rule(
         "format strings that read private or dunder attributes",

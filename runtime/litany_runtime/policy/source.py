@@ -92,6 +92,8 @@ def _judge(
         if policy.found:
             return None, _places(policy.found, source)
         flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+        if policy.stars:
+            compile(source, filename, "exec", flags=flags, dont_inherit=True)
         return equip(compile(tree, filename, "exec", flags=flags, dont_inherit=True)), []
     except (SyntaxError, ValueError, OverflowError) as error:
         return None, [_from_syntax_error(error)]
@@ -138,6 +140,8 @@ def compile_text(text: str | bytes, filename: str, mode: str, flags: int, known:
         lines = source.decode(errors="replace").splitlines()
         line = lines[first.line - 1] if 0 < first.line <= len(lines) else None
         raise RefusedTextError(message, (filename, first.line, first.column, line))
+    if policy.stars:
+        compile(text, filename, mode, flags, dont_inherit=True)
     return equip(compile(tree, filename, mode, flags, dont_inherit=True))
 
 

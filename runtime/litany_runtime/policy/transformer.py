@@ -6,6 +6,7 @@ import ast
 import sys
 from typing import TYPE_CHECKING, Any
 
+from litany_runtime.policy import groups
 from litany_runtime.policy.attributes import AttributeRules
 from litany_runtime.policy.names import INNARDS, LOOKED_AT, PLAIN_ATTRIBUTES
 from litany_runtime.policy.private_names import is_dunder
@@ -27,6 +28,9 @@ class Policy(AttributeRules):
 
     def __init__(self, private: Collection[str] | None, extra_modules: Collection[str] = ()) -> None:
         super().__init__(private, extra_modules)
+        self.stars = 0
+        """How many statements with `except*` were rewritten: then the compiler saw none of their own
+        rules."""
 
     def run(self, tree: ast.mod, *, annotations_are_text: bool = False) -> None:
         """Check and rewrite a whole program, or text that one evaluates, in place.
@@ -42,16 +46,18 @@ class Policy(AttributeRules):
             self.names.fold()
 
     def visit_TryStar(self, node: Any) -> Any:
-        if not EXCEPT_STAR_IS_SOUND:
-            version = ".".join(map(str, sys.version_info[:3]))
-            self.refuse(
-                node,
-                "except-star",
-                f"except* is not available on Python {version}, whose implementation confuses types",
-                "write `except ExceptionGroup as group:` and group.split(ErrorType)",
-            )
-        self.descend(node)
-        return node
+        if EXCEPT_STAR_IS_SOUND:
+            self.descend(node)
+            return node
+        self.stars += 1
+        statement, parts = groups.rewritten(node, self.stars)
+        for field in ("body", "orelse", "finalbody"):
+            self.descend_into(node, field)
+        for test, clause, handler in parts:
+            self.bind(handler, handler.name)
+            self.pending.append((test.args[0], test, "args", 0, self.scope))
+            self.descend_into(clause, "body")
+        return statement
 
     # -- patterns: they cannot hold calls, so what would be looked at elsewhere is refused in them -
 
