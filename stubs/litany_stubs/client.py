@@ -119,12 +119,15 @@ class Tool:
 
 
 _offered: dict[str, Tool] = {}
+_by_function: dict[str, str] = {}
 
 
 def offer(tools: Mapping[str, Tool]) -> None:
     """Make these the tools whose signatures `invoke` and `fan_out` know; of the module loaded last."""
     _offered.clear()
     _offered.update(tools)
+    _by_function.clear()
+    _by_function.update({each.function.__name__: name for name, each in tools.items()})
 
 
 def tool(name: str, *, parse: bool = False, lax: bool = False) -> Callable[[F], F]:
@@ -380,6 +383,8 @@ def _invoked(positional: tuple[Any, ...], named: dict[str, Any]) -> tuple[str, d
     else:
         raise TypeError("invoke() missing 1 required positional argument: 'name'")
     name = _name(name)
+    if name not in _offered:  # the name of a function stands for its tool, when no tool has that name itself
+        name = _by_function.get(name, name)
     behind = _offered.get(name)
     if not rest and named.keys() == {"arguments"} and not (behind and "arguments" in behind.takes()):
         rest = [named.pop("arguments")]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from litany_stubs.constraints import describe
 from litany_stubs.literals import tidy
-from litany_stubs.names import OWN_NAMES, Names, camel, is_parameter_name, why_no_function
+from litany_stubs.names import OWN_NAMES, Names, camel, is_parameter_name, spelt
 from litany_stubs.python_types import Definition, TypeWriter, union
 from litany_stubs.schema import Document
 from litany_stubs.shapes import ANYTHING, OBJECT, Node, ObjectShape, intersect
@@ -48,6 +48,7 @@ class Stub:
 
     Attributes:
         name: the tool's exact name.
+        function: what its function is called; the exact name where Python can spell it.
         description: the tool's own words, tidied; a sentence when there are none.
         parameters: required ones first.
         unspelt: parameters whose names Python cannot say, with what is said of them.
@@ -62,6 +63,7 @@ class Stub:
     """
 
     name: str
+    function: str
     description: str
     parameters: tuple[Parameter, ...]
     unspelt: tuple[Parameter, ...]
@@ -76,7 +78,7 @@ class Stub:
 
     def signature(self) -> str:
         """Return `name(path: str) -> Result[Any]` on one line."""
-        return f"{self.name}({', '.join(self.declared())}) -> Result[{self.data}]"
+        return f"{self.function}({', '.join(self.declared())}) -> Result[{self.data}]"
 
     def declared(self) -> list[str]:
         """Return the parts between the parentheses of the signature."""
@@ -89,11 +91,14 @@ class Stub:
 def read_stubs(declarations: Sequence[ToolDeclaration]) -> list[Stub]:
     """Return the tools of a toolset as the module offers them, in the order of their names."""
     by_name = {each.name: each for each in declarations}
-    names = Names(OWN_NAMES | by_name.keys())
-    return [_read(by_name[name], names) for name in sorted(by_name)]
+    functions, reasons = spelt(sorted(by_name))
+    names = Names(OWN_NAMES | by_name.keys() | set(functions.values()))
+    return [
+        _read(by_name[name], names, functions.get(name, name), reasons.get(name)) for name in sorted(by_name)
+    ]
 
 
-def _read(declaration: ToolDeclaration, names: Names) -> Stub:
+def _read(declaration: ToolDeclaration, names: Names, function: str, no_function: str | None) -> Stub:
     base = camel(declaration.name) or "Tool"
     document = Document(declaration.input_schema)
     root = document.node(declaration.input_schema)
@@ -103,25 +108,25 @@ def _read(declaration: ToolDeclaration, names: Names) -> Stub:
         (found, properties) for found in alternatives if (properties := writer.properties(found)) is not None
     ]
     parameters = _parameters(document, writer, base, readable)
-    spelt = [each for each in parameters if is_parameter_name(each.name)]
+    sayable = [each for each in parameters if is_parameter_name(each.name)]
     unspelt = [each for each in parameters if not is_parameter_name(each.name)]
     more = None
     if any(found.open_explicitly for found, _ in readable):
         extras = [found.extra for found, _ in readable if found.extra is not None]
         more = union([writer.write_union(extras, f"{base}Value"), *(each.type for each in unspelt)])
-    no_function = why_no_function(declaration.name)
     if no_function is None and not readable:
         no_function = "its schema accepts no arguments at all"
     if no_function is None and more is None and any(each.required for each in unspelt):
         no_function = "it requires a parameter that is not a Python name"
     data, about, defined = _read_output(declaration, names, base)
     more_name = "more"
-    while any(each.name == more_name for each in spelt):
+    while any(each.name == more_name for each in sayable):
         more_name += "_"
     return Stub(
         name=declaration.name,
+        function=function,
         description=tidy(declaration.description) or "The tool says nothing of itself.",
-        parameters=tuple(sorted(spelt, key=lambda each: not each.required)),
+        parameters=tuple(sorted(sayable, key=lambda each: not each.required)),
         unspelt=tuple(unspelt),
         more=more,
         more_name=more_name,

@@ -53,7 +53,7 @@ def describe(declarations: Sequence[ToolDeclaration], budget_chars: int | None =
 
 def search(declarations: Sequence[ToolDeclaration], words: str, *, limit: int = 5) -> str:
     """Return the tools that fit `words` best, with signatures; what `litany_tools.search` shows a program."""
-    entries = [(each.name, shown(each), each.description) for each in read_stubs(declarations)]
+    entries = [(each.function, shown(each), each.description) for each in read_stubs(declarations)]
     return find(words, entries, limit=limit)
 
 
@@ -67,7 +67,8 @@ def shown(stub: Stub) -> str:
     ]
     if stub.more is not None:
         parts.append(f"**{stub.more_name}: {stub.more}")
-    return f"{stub.name}({', '.join(parts)}) -> Result[{stub.data}]"
+    called = "" if stub.function == stub.name else f"      # the tool {quote(stub.name)}"
+    return f"{stub.function}({', '.join(parts)}) -> Result[{stub.data}]{called}"
 
 
 def _whole(stubs: Sequence[Stub]) -> str:
@@ -111,7 +112,7 @@ def _signatures(stubs: Sequence[Stub]) -> str:
 
 
 def _names(stubs: Sequence[Stub]) -> str:
-    names = ", ".join(each.name for each in stubs)
+    names = ", ".join(each.function for each in stubs)
     return f"litany_tools has {len(stubs)} tools: {names}. litany_tools.search('words') shows signatures.\n"
 
 
@@ -121,10 +122,10 @@ def _some_names(stubs: Sequence[Stub], budget_chars: int) -> str:
     kept: list[str] = []
     room = budget_chars - len(head) - len(tail)
     for each in stubs:
-        room -= len(each.name) + 2
+        room -= len(each.function) + 2
         if room < 0:
             break
-        kept.append(each.name)
+        kept.append(each.function)
     return head + ", ".join(kept) + tail if kept else head.removesuffix(" Some: ") + "\n"
 
 

@@ -71,6 +71,7 @@ def find(words: str, entries: Sequence[tuple[str, str, str]], *, limit: int) -> 
 
 def signature(function: Callable[..., Any]) -> str:
     """Return `name(path: str, limit: int = UNSET) -> Result[Any]` of a generated function."""
+    behind = getattr(function, "__litany__", None)
     function = getattr(function, "__wrapped__", function)
     code = function.__code__
     hints = function.__annotations__
@@ -82,7 +83,9 @@ def signature(function: Callable[..., Any]) -> str:
     ]
     if (more := more_of(code)) is not None:
         parts.append(f"**{more}: {hints.get(more, 'Any')}")
-    return f"{function.__name__}({', '.join(parts)}) -> {hints.get('return', 'Result[Any]')}"
+    other = behind is not None and behind.name != function.__name__
+    called = f'      # the tool "{behind.name}"' if behind is not None and other else ""
+    return f"{function.__name__}({', '.join(parts)}) -> {hints.get('return', 'Result[Any]')}{called}"
 
 
 def parameters(code: CodeType) -> tuple[str, ...]:

@@ -106,7 +106,14 @@ class StubModule(ModuleType):
             ungranted: makes the function that stands for a tool that is not there.
         """
         super().__init__(name, doc)
-        vars(self).update(public, __all__=tuple(public), __tools__=tuple(tools), __ungranted__=ungranted)
+        functions = frozenset(name for name, each in public.items() if hasattr(each, "__litany__"))
+        vars(self).update(
+            public,
+            __all__=tuple(public),
+            __tools__=tuple(tools),
+            __functions__=functions,
+            __ungranted__=ungranted,
+        )
 
     def __setattr__(self, name: str, value: object) -> Never:
         raise AttributeError(f"{self.__name__} is read-only: {name} cannot be set")
@@ -123,7 +130,7 @@ class StubModule(ModuleType):
                 sys._getframe(1)  # noqa: SLF001 - there is no other way to tell a call from a question
             )
         ):
-            own = [each for each in vars(self)["__all__"] if each not in vars(self)["__tools__"]]
+            own = [each for each in vars(self)["__all__"] if each not in vars(self)["__functions__"]]
             if not _close(name, own, 0.8):  # `fanout`, `Results`: a slip of another kind
                 made: Callable[..., Any] = vars(self)["__ungranted__"](name)
                 return made

@@ -1,14 +1,19 @@
 """Which names Python can spell, and how new ones are made.
 
-A tool or parameter is never renamed: a name that a program cannot write as it stands is reached by
-`invoke("the-name", {...})`. Only ASCII identifiers are spelt: Python folds look-alikes (`ﬁle` is `file`),
-and two tools must not meet in one name.
+A tool keeps its name everywhere: in grants, rules, records and `invoke("the-name", {...})`. Where dashes and
+dots are all that keeps Python from spelling it, its function is called by the name with underscores in their
+place. Two tools must not meet in one name: those that would get no function. For the same reason only ASCII
+identifiers are spelt: Python folds look-alikes (`ﬁle` is `file`). A parameter is never renamed.
 """
 
 from __future__ import annotations
 
 import keyword
 import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 OWN_NAMES = frozenset(
     {
@@ -48,6 +53,37 @@ def why_no_function(name: str) -> str | None:
     if name in INSPECTING:
         return "a name that a program may not say"
     return None
+
+
+def spelt(names: Iterable[str]) -> tuple[dict[str, str], dict[str, str]]:
+    """Return what functions are called, and why the other tools have none; both by the tools' names."""
+    functions: dict[str, str] = {}
+    reasons: dict[str, str] = {}
+    wanted: dict[str, list[str]] = {}
+    for name in names:
+        reason = why_no_function(name)
+        if reason is None:
+            functions[name] = name
+            continue
+        reasons[name] = reason
+        instead = _with_underscores(name)
+        if why_no_function(instead) is None:
+            wanted.setdefault(instead, []).append(name)
+    for instead, those in wanted.items():
+        others = [instead] if instead in functions else []
+        if len(those) == 1 and not others:
+            functions[those[0]] = instead
+            del reasons[those[0]]
+            continue
+        for name in those:
+            other = next(each for each in [*others, *those] if each != name)
+            reasons[name] = f"not a Python name, and {instead} could be {other!r} as well"
+    return functions, reasons
+
+
+def _with_underscores(name: str) -> str:
+    text = name.replace("-", "_").replace(".", "_")
+    return f"tool_{text}" if text[:1].isdigit() else text
 
 
 def is_parameter_name(name: str) -> bool:

@@ -69,6 +69,10 @@ def _head(stubs: Sequence[Stub]) -> str:
         "A tool that fails returns a Result whose `ok` is False; one that was not run has a `refusal`. A",
         "parameter left at UNSET is not sent; None is sent as null.",
     ]
+    renamed = [each for each in stubs if each.no_function is None and each.function != each.name]
+    if renamed:
+        lines += ["", "Functions of tools whose own names Python cannot spell:", ""]
+        lines += [f"    {each.function}      # as invoke({quote(each.name)}, {{...}})" for each in renamed]
     apart = [each for each in stubs if each.no_function is not None]
     if apart:
         lines += ["", "Tools that have no function here; call them by invoke:", ""]
@@ -132,7 +136,7 @@ def _function(stub: Stub) -> str:
     head = f"def {stub.signature()}:"
     if len(head) > WIDTH:
         inner = "".join(f"    {each},\n" for each in stub.declared())
-        head = f"def {stub.name}(\n{inner}) -> Result[{stub.data}]:"
+        head = f"def {stub.function}(\n{inner}) -> Result[{stub.data}]:"
     flags = ["parse=True"] * stub.parses + ["lax=True"] * stub.lax
     offered = f"@_litany_tool({', '.join([quote(stub.name), *flags])})"
     return f"{offered}\n{head}\n    {docstring(_function_doc(stub), '    ')}\n{_body(stub)}"
@@ -151,6 +155,8 @@ def _body(stub: Stub) -> str:
 
 def _function_doc(stub: Stub) -> str:
     lines = [stub.description]
+    if stub.function != stub.name:
+        lines += ["", f"Calls the tool {quote(stub.name)}."]
     said = [
         line
         for each in stub.parameters
@@ -191,7 +197,7 @@ def _aio(spelt: Sequence[Stub]) -> str:
         "    invoke = _litany_aio_invoke",
         "    fan_out = _litany_aio_fan_out",
     ]
-    lines += [f"    {each.name} = _litany_as_async({each.name})" for each in spelt]
+    lines += [f"    {each.function} = _litany_as_async({each.function})" for each in spelt]
     return "\n".join(lines)
 
 
@@ -200,9 +206,9 @@ def _tables(stubs: Sequence[Stub]) -> str:
     apart = [each for each in stubs if each.no_function is not None]
     own = ["UNSET", "DoorError", "Result", "ToolError", "Unset", "aio", "fan_out", "invoke", "search"]
     types = [each.name for stub in stubs for each in stub.definitions]
-    exported = [*own, *types, *(each.name for each in spelt)]
+    exported = [*own, *types, *(each.function for each in spelt)]
     parts = [
-        _sequence("_litany_functions", [each.name for each in spelt], "()"),
+        _sequence("_litany_functions", [each.function for each in spelt], "()"),
         _mapping("_litany_by_invoke", [(each.name, invoke_doc(each)) for each in apart]),
         _sequence("__all__", [quote(each) for each in exported], "[]"),
         _OFFER,

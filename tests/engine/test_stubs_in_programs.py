@@ -223,6 +223,19 @@ def test_tools_whose_names_python_cannot_spell_are_listed_and_reached_by_invoke(
     ]
 
 
+def test_a_name_with_a_dash_has_a_function_and_a_slip_in_it_a_hint(ws: BlockingWorkspace) -> None:
+    end = run(
+        ws,
+        "import litany_tools\n"
+        "print(litany_tools.x_y().check().stdout)\n"
+        "print(litany_tools.x_yy(k=1).refusal.reason)\n",
+    )
+    first, second = printed(end).splitlines()
+    assert json.loads(first) == ["x-y", {}]
+    assert "(did you mean 'x_y'?)" in second
+    assert [each.name for each in end.calls] == ["x-y", "x_yy"]
+
+
 def test_a_tool_named_like_a_module_of_the_library_hides_nothing(ws: BlockingWorkspace) -> None:
     end = run(
         ws,

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from litany_stubs.declared import read_stubs
 from litany_stubs.describe import MIN_BUDGET_CHARS, describe, search
 from litany_stubs.words import ToolDeclaration
 from stubs_kit import corpus, declared
 
 
 def test_the_whole_has_signatures_all_that_tools_say_and_types() -> None:
-    text = describe([declared("create_issue"), declared("gitea.create_hook")])
+    hook = declared("gitea.create_hook")
+    text = describe([declared("create_issue"), hook, replace(hook, name="from")])
     assert "create_issue(owner: str, repo: str, title: str, body: str = ..., " in text
     assert "    Create a new issue." in text
     assert "class CreateIssueData(TypedDict):" in text
-    assert 'invoke("gitea.create_hook", {...}) -> Result[Any]' in text
+    assert 'Result[Any]      # the tool "gitea.create_hook"' in text
+    assert 'invoke("from", {...}) -> Result[Any]' in text
     assert '"owner": str, required.' in text
 
 
@@ -58,7 +63,7 @@ def test_a_budget_is_kept_and_what_is_left_out_is_said(budget: int) -> None:
     assert len(text) <= budget
     if text != describe(tools):
         assert "left out" in text or "search('words')" in text
-    assert all(each.name in text for each in tools) or "Some: " in text or "36 tools;" in text
+    assert all(each.function in text for each in read_stubs(tools)) or "Some: " in text or "36 tools;" in text
 
 
 def test_every_budget_is_kept() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import asyncio
 import inspect
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from litany_stubs.declared import read_stubs
+from litany_stubs.describe import describe
 from litany_stubs.literals import comment, docstring, quote, tidy
 from litany_stubs.module import compile_stubs, load_stubs
 from litany_stubs.names import OWN_NAMES, Names
@@ -42,6 +44,7 @@ AWKWARD = [
     "str",
     "search",
 ]
+UNDERSCORED = {"a.b": "a_b", "x-y": "x_y"}
 AWKWARD += [
     "print",
     "gi_frame",
@@ -68,24 +71,53 @@ def test_names_that_python_cannot_spell_get_no_function_and_are_reached_by_invok
     fake_door: FakeDoor,
 ) -> None:
     module = load_stubs(render(awkward_tools()))
-    spelt = {"json", "print", "file"}
+    spelt = {"json", "print", "file", *UNDERSCORED.values()}
     functions = {name for name in dir(module) if name not in OWN_NAMES}
     assert functions == spelt
     for name in AWKWARD:
         fake_door.answers(name, name.encode())
         assert module.invoke(name, {"text": "x"}).stdout == name
-        if name in spelt:
-            assert getattr(module, name)(text="x").stdout == name
-        else:
+        if UNDERSCORED.get(name, name) in spelt:
+            assert getattr(module, UNDERSCORED.get(name, name))(text="x").stdout == name
+        if name not in spelt:
             assert f"invoke({quote(name)}" in (module.__doc__ or "")
     assert {each.name for each in fake_door.calls} == set(AWKWARD)
+
+
+def test_dashes_and_dots_are_underscores_in_the_name_of_a_function(fake_door: FakeDoor) -> None:
+    tools = [ToolDeclaration(name) for name in ("every.get-sum", "3d-view", "from-", "gi.frame")]
+    module = load_stubs(render(tools))
+    for name, function in (("every.get-sum", "every_get_sum"), ("3d-view", "tool_3d_view")):
+        fake_door.answers(name, name)
+        assert getattr(module, function)().stdout == name
+        assert module.invoke(function).stdout == name
+        assert module.fan_out(function, [{}])[0].stdout == name
+        assert asyncio.run(getattr(module.aio, function)()).stdout == name
+        assert f'{function}() -> Result[Any]      # the tool "{name}"' in module.search(name)
+        assert f'Calls the tool "{name}".' in (getattr(module, function).__doc__ or "")
+        assert f'{function}() -> Result[Any]      # the tool "{name}"' in describe(tools)
+    assert {each.name for each in fake_door.calls} == {"every.get-sum", "3d-view"}
+    assert hasattr(module, "from_")
+    assert "gi_frame" not in dir(module)
+
+
+def test_names_that_would_meet_in_one_function_get_none_and_the_reason() -> None:
+    names = ["a.b", "a-b", "c-d", "c_d", "e.f"]
+    stubs = {each.name: each for each in read_stubs([ToolDeclaration(name) for name in names])}
+    assert {name: each.function for name, each in stubs.items() if each.no_function is None} == {
+        "c_d": "c_d",
+        "e.f": "e_f",
+    }
+    assert stubs["a.b"].no_function == "not a Python name, and a_b could be 'a-b' as well"
+    assert stubs["a-b"].no_function == "not a Python name, and a_b could be 'a.b' as well"
+    assert stubs["c-d"].no_function == "not a Python name, and c_d could be 'c_d' as well"
 
 
 def test_every_tool_without_a_function_is_listed_with_its_reason() -> None:
     doc = load_stubs(render(awkward_tools())).__doc__ or ""
     for name, reason in [
         ("from", "a Python keyword"),
-        ("a.b", "not a Python name"),
+        ("a b", "not a Python name"),
         ("search", "a name of this module's own"),
         ("_private", "starts with an underscore"),
         ("gi_frame", "a name that a program may not say"),
@@ -282,7 +314,8 @@ def test_named_types_are_there_at_run_time_as_dicts() -> None:
 def test_search_finds_a_tool_by_words_and_shows_its_signature() -> None:
     module = load_stubs(render([*corpus("forges"), *awkward_tools()]))
     assert module.search("pull request review").startswith("create_pull_request_review(owner: str")
-    assert "invoke('gitea.create_hook'" in module.search("hook webhook")
+    assert '# the tool "gitea.create_hook"' in module.search("hook webhook")
+    assert "invoke('from'" in module.search("from")
     assert "No granted tool matches" in module.search("zzzz")
     assert len(module.search("repository", limit=2).splitlines()) <= 5
 

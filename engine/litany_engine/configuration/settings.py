@@ -185,7 +185,7 @@ _INTRODUCTIONS = {
     "tools": "Tools besides the built-in ones.",
     "mcp.NAME": "One table for each MCP server whose tools this workspace offers, as NAME_tool. It is "
     "started when its tools are first wanted, and ended with the workspace. It runs with your rights, "
-    "outside every sandbox. Needs: pip install 'litany[mcp]'.",
+    "outside every sandbox.",
     "control": "Your own say on each call.",
     "hold": "What happens while a call is held for your answer.",
     "budgets": "What may be used in all. Absent: no budget. 0: nothing. Used is used: neither a failure nor "

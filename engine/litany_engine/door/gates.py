@@ -20,6 +20,7 @@ from litany_engine.near import near
 from litany_engine.records.ids import call_id_fault, inner_index
 from litany_engine.rules.rules import Action, Subject
 from litany_engine.tools.registry import SEARCH_TOOLS, State
+from litany_stubs.names import spelt
 from litany_stubs.words import Refusal
 
 if TYPE_CHECKING:
@@ -178,12 +179,13 @@ def judge_grant(asked: Admission) -> Verdict:
     name = asked.call.name
     if asked.caller.toolset.granted_tool(name, inner=asked.inner) is not None:
         return None
-    known = (tool.declaration.name for tool in asked.caller.toolset.all_permitted(inner=asked.inner))
+    known = {tool.declaration.name for tool in asked.caller.toolset.all_permitted(inner=asked.inner)}
+    if asked.inner:  # a program writes the names of functions
+        known |= set(spelt(sorted(known))[0].values())
     shown = repr(name if len(name) <= 128 else name[:128] + "…")
     role = asked.caller.role
-    return Refusal(
-        "grant", f"{shown} is not granted to role {role!r}{near(name[:128], known)}. {_names(asked)}"
-    )
+    guess = near(name[:128], sorted(known - {name}))
+    return Refusal("grant", f"{shown} is not granted to role {role!r}{guess}. {_names(asked)}")
 
 
 def judge_availability(asked: Admission) -> Verdict:
