@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import encodings.aliases
 import errno
 import math
 import os
@@ -54,6 +55,25 @@ async def test_what_a_program_prints_comes_back_on_the_stream_it_printed_to(benc
     )
     assert end.usage.cpu_s > 0
     assert end.usage.peak_memory_bytes > MIB
+
+
+ENCODINGS = sorted(set(encodings.aliases.aliases.values()) - {"mbcs", "oem"})
+
+
+@with_bench
+async def test_each_encoding_of_the_library_is_there_in_a_confined_child(bench: Bench) -> None:
+    program = f"""
+import codecs, io
+for name in {ENCODINGS!r}:
+    codecs.lookup(name)
+for name, text in {{"shift_jis": "テスト", "gbk": "测试", "big5": "測試", "euc_kr": "시험", "iso2022_jp_2": "テ测시"}}.items():
+    data = text.encode(name)
+    stream = io.TextIOWrapper(io.BytesIO(data), encoding=name)
+    print(data.decode(name), codecs.getreader(name)(io.BytesIO(data)).read() == stream.read() == text)
+"""
+    end = await bench.run(program)
+    assert end.stderr == b""
+    assert end.stdout.decode() == "テスト True\n测试 True\n測試 True\n시험 True\nテ测시 True\n"
 
 
 @with_bench

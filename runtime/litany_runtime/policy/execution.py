@@ -83,6 +83,8 @@ def prepare(extra_modules: Sequence[str] = ()) -> Prepared:
     views = build_views(stand_ins())
     for module in LAZY_IMPORTS:
         importlib.import_module(module)
+    for encoding in MULTIBYTE_ENCODINGS:
+        CJK_SAMPLE.encode(encoding, "ignore")
     constants.provide(folded_names(views))
     sealer = Sealer()
     sealer.seal_everything(KEPT_OPEN)
@@ -192,6 +194,17 @@ LAZY_IMPORTS = (
     "zoneinfo._common",
 )
 """Modules that the library imports at first use; a child finds them loaded."""
+
+
+MULTIBYTE_ENCODINGS = """
+    big5 big5hkscs cp932 cp949 cp950 euc_jis_2004 euc_jisx0213 euc_jp euc_kr gb18030 gb2312 gbk hz
+    iso2022_jp iso2022_jp_1 iso2022_jp_2 iso2022_jp_2004 iso2022_jp_3 iso2022_jp_ext iso2022_kr
+    johab shift_jis shift_jis_2004 shift_jisx0213
+""".split()
+"""Encodings that need native libraries, which a confined child cannot load; the zygote has them ready."""
+
+CJK_SAMPLE = "a テスト 测试 測試 시험"
+"""Makes each of them load the tables it shares with others."""
 
 
 def _globals_of(*modules: str) -> frozenset[int]:
