@@ -144,3 +144,16 @@ def test_a_traceback_shows_no_path_of_the_host() -> None:
     end = run("import litany_tools as t\nt.echo(n=object())\n", Host())
     assert end.exit_code == 1
     assert str(Path(__file__).parents[2]) not in end.stderr.decode()
+
+
+def test_calls_work_in_a_loop_beside_an_await_at_the_top_level() -> None:
+    program = """
+import asyncio
+from litany_tools import aio, echo
+async def main(): return [r.stdout for r in await asyncio.gather(aio.echo(n=1), aio.echo(n=2))]
+print((await aio.echo(n=0)).stdout, asyncio.run(main()), echo(n=3).stdout, await main())
+"""
+    host = Host()
+    end = run(program, host)
+    assert (end.stdout.decode(), end.stderr) == ("0 ['1', '2'] 3 ['1', '2']\n", b"")
+    assert sorted(call.input["n"] for call in host.calls) == [0, 1, 1, 2, 2, 3]

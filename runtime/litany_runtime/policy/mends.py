@@ -25,7 +25,7 @@ import types
 import typing
 from typing import TYPE_CHECKING, Any
 
-from litany_runtime.policy import copying, evaluation, guards, inspection, ownership
+from litany_runtime.policy import copying, evaluation, guards, inspection, loops, ownership
 from litany_runtime.policy.names import (
     BINDABLE_DUNDERS,
     INNARDS,
@@ -62,6 +62,7 @@ def mend(program_builtins: dict[str, Any]) -> frozenset[CodeType]:
     _mend_enum_members()
     _mend_format_methods()
     _mend_event_loops()
+    loops.mend()
     evaluate = _mend_annotations(program_builtins)
     evaluators: list[Callable[..., Any]] = [
         collections.namedtuple,  # noqa: PYI024 - the function itself

@@ -150,3 +150,56 @@ def test_streams_may_be_replaced_and_nothing_else_of_sys(policy: PolicyRunner) -
         "try: sys.maxsize = 3\nexcept AttributeError as e: print(e)"
     )
     assert run.stdout.startswith("shown\nsys.maxsize cannot be set")
+
+
+LOOPS_BESIDE = {
+    "run": "asyncio.run(main())",
+    "run twice": "asyncio.run(main()); asyncio.run(main())",
+    "run in a function": "def f(): asyncio.run(main())\nf()",
+    "a runner": "with asyncio.Runner() as r: r.run(main()); r.run(main())",
+    "a loop": "loop = asyncio.new_event_loop()\nloop.run_until_complete(main())\nloop.close()",
+    "with tasks outside": "t = asyncio.create_task(main())\nasyncio.run(main())\nawait t",
+    "in a class body": "class A: asyncio.run(main())",
+    "in text": "exec('asyncio.run(main())')",
+}
+
+
+@pytest.mark.parametrize("way", LOOPS_BESIDE)
+def test_a_loop_runs_beside_an_await_at_the_top_level(way: str, policy: PolicyRunner) -> None:
+    program = (
+        "import asyncio\nasync def main():\n    await asyncio.sleep(0)\n    print('main')\n"
+        f"await asyncio.sleep(0)\n{LOOPS_BESIDE[way]}\n"
+        "await asyncio.sleep(0)\nprint(asyncio.current_task() is not None, asyncio.get_event_loop().is_running())"
+    )
+    run = policy.run(program)
+    assert run.exit_code == 0, run.stderr
+    assert set(run.stdout.splitlines()[:-1]) == {"main"}
+    assert run.stdout.splitlines()[-1] == "True True"
+
+
+INSIDE_A_COROUTINE = {
+    "run": "asyncio.run(main())",
+    "a runner": "asyncio.Runner().run(main())",
+    "a loop": "asyncio.new_event_loop().run_until_complete(main())",
+}
+
+
+@pytest.mark.parametrize("awaits", [True, False])
+@pytest.mark.parametrize("way", INSIDE_A_COROUTINE)
+def test_no_loop_runs_inside_a_coroutine(way: str, awaits: bool, policy: PolicyRunner) -> None:
+    start = "await outer()" if awaits else "asyncio.run(outer())"
+    program = (
+        "import asyncio\nasync def main(): print('ran')\nasync def outer():\n    def f():\n"
+        f"        {INSIDE_A_COROUTINE[way]}\n    f()\n{start}"
+    )
+    run = policy.run(program)
+    assert run.exception == "RuntimeError", run
+    assert "ran" not in run.stdout
+
+
+def test_the_loop_of_the_top_level_says_what_to_write(policy: PolicyRunner) -> None:
+    run = policy.run(
+        "import asyncio\nasync def main(): pass\nawait main()\nasyncio.get_event_loop().run_until_complete(main())"
+    )
+    assert run.exception == "RuntimeError"
+    assert "write `await main()`" in run.stderr
