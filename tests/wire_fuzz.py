@@ -28,7 +28,7 @@ SEEDS: dict[str, list[wire.Message]] = {
         wire.Cancel(1),
         wire.Cancel(-(2**63)),
         wire.Refused("program.py:1:1: import: no"),
-        wire.Ended(0, False),
+        wire.Ended(0, False, [1, 2**31], 3),
     ],
     "host": [
         wire.Stubs(b"\x00" * 40),

@@ -72,6 +72,9 @@ class Channel:
             at the host's end it is the program's death.
         decoder: the decoder of the host's messages, which has decoded `Run` already.
         interrupts: the stop, which this keeps out of the middle of a frame.
+
+    Attributes:
+        unsent: calls refused here since the program had made all that it may.
     """
 
     def __init__(
@@ -87,6 +90,7 @@ class Channel:
         self._sending = threading.Lock()
         self._reading = threading.Lock()
         self._seq = 0
+        self.unsent = 0
         self._waiters: dict[int, _Waiter] = {}
         self._of_threads: dict[int, _Waiter] = {}
         self._cancelled_threads: set[int] = set()
@@ -244,6 +248,7 @@ class Channel:
                 if self._seq >= self._limits.calls:
                     waiter.has_slot = False
                     self._give_slot()
+                    self.unsent += 1
                     return _refused("budget", f"this program has made its {self._limits.calls} calls")
                 frame = wire.encode(wire.Call(self._seq + 1, name, dict(arguments)), self._max_send)
                 self._seq += 1
@@ -371,6 +376,7 @@ class Channel:
                 answer.stderr,
                 answer.data,
                 Refusal(answer.gate, answer.reason) if answer.gate else None,
+                answer.seq,
             )
             waiter.rouse()
 

@@ -26,8 +26,6 @@ from litany_stubs import client
 from litany_stubs.module import load_stubs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from litany_runtime import orders
     from litany_runtime.confine import Entered, Script
     from litany_runtime.policy import Prepared
@@ -102,7 +100,7 @@ def _live(order: orders.Spawn, fds: list[int], script: Script, entered: Entered,
     run = _receive(sock, decoder)
     if not isinstance(run, wire.Run):
         return 0
-    return _Program(run, channel.say, stdout, stderr).live(nature, namespace)
+    return _Program(run, channel, stdout, stderr).live(nature, namespace)
 
 
 def _bare_namespace(tools: types.ModuleType) -> dict[str, Any]:
@@ -151,12 +149,13 @@ class _Program:
     def __init__(
         self,
         run: wire.Run,
-        say: Callable[[wire.Message], None],
+        channel: Channel,
         stdout: io.TextIOWrapper,
         stderr: io.TextIOWrapper,
     ) -> None:
         self._run = run
-        self._say = say
+        self._channel = channel
+        self._say = channel.say
         self._stdout = stdout
         self._stderr = stderr
         self._out_of_memory = False
@@ -173,7 +172,8 @@ class _Program:
         exit_code = self._execute(nature, code, namespace)
         self._reserve = None  # however it ended: what it holds on to may be all that there is
         exit_code = self._finish(exit_code)
-        self._say(wire.Ended(exit_code, self._out_of_memory))
+        unread = client.unread()[: wire.MAX_UNREAD]
+        self._say(wire.Ended(exit_code, self._out_of_memory, unread, self._channel.unsent))
         return exit_code
 
     def _compile(self, nature: Nature) -> types.CodeType:

@@ -89,6 +89,8 @@ class ProgramEnd:
         refusal: set when `outcome` is `refused`.
         usage: what it used.
         layers: the layers of confinement that held while it ran.
+        unread: calls that failed and whose results it did not look at, by their `seq`; as it says itself.
+        unsent: calls refused in the child, since it had made all that it may; as it says itself.
     """
 
     outcome: Outcome
@@ -99,3 +101,5 @@ class ProgramEnd:
     refusal: Refusal | None = None
     usage: Usage = field(default_factory=Usage)
     layers: tuple[str, ...] = ()
+    unread: tuple[int, ...] = ()
+    unsent: int = 0

@@ -58,6 +58,10 @@ _MAX_WHY_CHARS = 1024
 says what is wrong."""
 
 
+MAX_UNSENT = 1_000_000
+"""Calls that a program may say it did not send; what a hostile one says is shown to people, and added up."""
+
+
 class Run:
     """One program's way through its child; made by `Supervisor.run`, whose arguments it takes."""
 
@@ -338,7 +342,16 @@ class Run:
             refusal,
             usage,
             () if child is None else child.layers,
+            *self._unnoticed(),
         )
+
+    def _unnoticed(self) -> tuple[tuple[int, ...], int]:
+        """Which calls failed without its looking, and how many were not sent: what it says of itself."""
+        last = self._last
+        if not isinstance(last, wire.Ended):
+            return (), 0
+        made = (each for each in dict.fromkeys(last.unread[: wire.MAX_UNREAD]) if 1 <= each <= self._calls)
+        return tuple(made), min(max(0, last.unsent), MAX_UNSENT)
 
     def _verdict(self, child: Child | None) -> tuple[Outcome, int, str]:
         """Outcome, exit code and reason, by the first cause."""

@@ -44,6 +44,9 @@ FRAME_OVERHEAD_BYTES = 64 * 1024
 MAX_NAME_BYTES = 1024
 """Length of a tool's name on the wire; the engine's own names end at 64 characters."""
 
+MAX_UNREAD = 1000
+"""Calls that `Ended.unread` names; a program that does not look at so many failures has been told enough."""
+
 MAX_STUBS_BYTES = 16 * 1024 * 1024
 """Size of the generated `litany_tools`; a hundred tools with long descriptions come to a few hundred KiB."""
 
@@ -185,11 +188,15 @@ class Ended:
     Attributes:
         exit_code: 0 to 255.
         out_of_memory: True when an uncaught `MemoryError` ended it.
+        unread: calls that failed and whose results the program did not look at, by their `seq`.
+        unsent: calls that the child's own end refused by their number.
     """
 
     TAG: ClassVar[int] = 6
     exit_code: int
     out_of_memory: bool
+    unread: list[int]
+    unsent: int
 
 
 Message = Stubs | Warm | Run | Call | Cancel | Answer | Refused | Ended
@@ -218,6 +225,10 @@ def _is_list_of_text(value: list[object], _size: int) -> str:
     return "" if all(type(each) is str for each in value) else "holds what is not text"
 
 
+def _is_list_of_numbers(value: list[object], _size: int) -> str:
+    return "" if all(type(each) is int for each in value) else "holds what is no whole number"
+
+
 def _is_name(value: str, _size: int) -> str:
     # A character takes four bytes at most: short names need not be encoded to be measured.
     if len(value) * 4 > MAX_NAME_BYTES and len(value.encode("utf-8", "surrogatepass")) > MAX_NAME_BYTES:
@@ -236,6 +247,7 @@ _KINDS: Mapping[str, tuple[type | None, Callable[[Any, int], str]]] = {
     "bytes": (bytes, _is_anything),
     "bool": (bool, _is_anything),
     "list[str]": (list, _is_list_of_text),
+    "list[int]": (list, _is_list_of_numbers),
     "dict[str, JSON]": (dict, _is_value),
     "JSON": (None, _is_value),
 }

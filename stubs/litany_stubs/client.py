@@ -15,7 +15,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast, overload
 
 from litany_stubs.finding import more_of, parameters, search
-from litany_stubs.result import UNSET, Result, ToolError, Unset
+from litany_stubs.result import UNSET, Result, ToolError, Unset, unread
 from litany_stubs.values import to_json_value
 from litany_stubs.words import Door, DoorError, unplaced
 
@@ -38,6 +38,7 @@ __all__ = [
     "search",
     "sent",
     "tool",
+    "unread",
 ]
 
 MAX_FAN_OUT = 32

@@ -15,6 +15,13 @@ SHOWN_CHARS = 200
 
 _NOTHING: Any = object()
 
+_unread: dict[int, None] = {}
+
+
+def unread() -> list[int]:
+    """Return the numbers of the calls that failed and whose results nobody has asked how they ended."""
+    return list(_unread)
+
 
 class _Fixed(type):
     """A class that a program cannot patch."""
@@ -85,6 +92,13 @@ class Result(Generic[T_co], metaclass=_Fixed):
         fix(self, "_stdout", None)
         fix(self, "_stderr", None)
         fix(self, "_data", _NOTHING)
+        if reply.exit_code and reply.number:
+            _unread[reply.number] = None
+
+    def _seen(self) -> None:
+        """Note that the program asked how the call ended; its output alone does not tell a failure."""
+        if self._reply.exit_code:
+            _unread.pop(self._reply.number, None)
 
     @property
     def stdout(self) -> str:
@@ -96,6 +110,7 @@ class Result(Generic[T_co], metaclass=_Fixed):
     @property
     def stderr(self) -> str:
         """The tool's diagnostics as text, or the reason of a refusal."""
+        self._seen()
         if self._stderr is None:
             text = self._reply.stderr.decode("utf-8", "replace")
             if not text and self._reply.refusal is not None:
@@ -111,26 +126,31 @@ class Result(Generic[T_co], metaclass=_Fixed):
     @property
     def stderr_bytes(self) -> bytes:
         """The diagnostics as they came."""
+        self._seen()
         return self._reply.stderr
 
     @property
     def exit_code(self) -> int:
         """0 for success."""
+        self._seen()
         return self._reply.exit_code
 
     @property
     def ok(self) -> bool:
         """Whether the exit code is 0."""
+        self._seen()
         return self._reply.exit_code == 0
 
     @property
     def outcome(self) -> str:
         """How the call ended, one of the closed set of outcomes."""
+        self._seen()
         return self._reply.outcome
 
     @property
     def refusal(self) -> Refusal | None:
         """Why the call was not run, or None when it ran."""
+        self._seen()
         return self._reply.refusal
 
     @property
@@ -138,7 +158,7 @@ class Result(Generic[T_co], metaclass=_Fixed):
         """The structured output; stdout read as JSON when the tool's schema says so; else None."""
         if self._data is _NOTHING:
             data = self._reply.data
-            if data is None and self._parse and self.ok:
+            if data is None and self._parse and not self._reply.exit_code:
                 try:
                     data = json.loads(self._reply.stdout)
                 except (ValueError, RecursionError):

@@ -59,6 +59,7 @@ class Reply:
         stderr: the tool's diagnostic bytes.
         data: structured output, or None.
         refusal: set when `outcome` is `refused`.
+        number: which call of its program it answers, from 1; 0 where calls are not numbered.
     """
 
     outcome: str
@@ -67,6 +68,7 @@ class Reply:
     stderr: bytes = b""
     data: JSON = None
     refusal: Refusal | None = None
+    number: int = 0
 
 
 UNPLACED = "(arguments without a place)"

@@ -76,7 +76,14 @@ def test_json_is_one_object_and_nothing_else_on_stdout(run: Run, place: Path) ->
     done = run("-", "--json", stdin=program)
     assert done.returncode == 5
     told = json.loads(done.stdout)
-    assert set(told) == {"outcome", "exit_code", "stdout", "stderr", "calls", "usage", "record"}
+    assert set(told) == {
+        *("outcome", "exit_code", "stdout", "stderr", "calls", "usage", "record", "duration_s", "waited_s")
+    }
+    assert told["waited_s"] > told["duration_s"] > 0
+    assert [(call.get("why"), call.get("unread")) for call in told["calls"]] == [
+        (None, True),
+        ("not granted", True),
+    ]
     assert (told["outcome"], told["exit_code"], told["stdout"], told["stderr"]) == ("failed", 5, "out\n", "")
     assert [(call["id"], call["name"], call["outcome"], call["exit_code"]) for call in told["calls"]] == [
         ("call_1-1", "bash", "failed", 3),
@@ -795,3 +802,33 @@ def test_doctor_names_the_modules_that_widen_the_language_layer(place: Path, sta
     (place / "litany.toml").write_text('modules = ["colorsys"]\n')
     done = litany("doctor", cwd=place, state=state)
     assert "colorsys" in done.stdout
+
+
+def test_the_last_line_tells_refused_and_unseen_calls_and_the_time_that_was_waited(
+    run: Run, tmp_path: Path
+) -> None:
+    slow = tmp_path / "slow.py"
+    slow.write_text(
+        "import time\nfrom litany_engine import tool\ntime.sleep(1)\n"
+        '@tool\ndef slow() -> str:\n    """Says nothing."""\n    return \'\'\n'
+    )
+    done = run("-", "--tools", str(slow), stdin=UNSEEN)
+    assert (done.returncode, done.stdout) == (0, "done\n")
+    told = last_line(done.stderr)
+    assert (
+        "4 calls, 2 refused (bsh: not granted; apply_patch: 'patch' is not known); "
+        "3 failed results never looked at (bsh; apply_patch; bash: exit code 3), record "
+    ) in told
+    seconds = re.search(r"completed \(exit 0\) in ([0-9.]+) s,", told)
+    assert seconds is not None
+    assert float(seconds[1]) > 1  # the door's own time does not hold what happens before it
+
+
+UNSEEN = """
+import litany_tools as t
+t.bsh(command="ls")
+t.apply_patch(patch="x")
+t.bash(command="exit 3")
+if not t.bash(command="exit 4").ok:
+    print("done")
+"""

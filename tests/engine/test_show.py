@@ -52,7 +52,7 @@ def step(steps: Path) -> Step:
 def test_a_step_is_a_tree_of_its_calls_with_outcome_duration_size_and_refusal(step: Step) -> None:
     assert show_text(step.path) == (
         "step main/001  1 call, 5 inner calls\n"
-        "T        python     completed      1.5 s  5 B\n"
+        "T        python     completed      1.5 s  5 B      4 calls, 1 refused (wizard: not granted)\n"
         "├─ T-1   read_file  completed      12 ms  2 KiB\n"
         "├─ T-2   bash       failed 2       12 ms  4 B err\n"
         "├─ T-3   wizard     refused 126    12 ms           grant: wizard is not granted; granted: bash, read_file\n"

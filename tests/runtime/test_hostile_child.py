@@ -12,6 +12,7 @@ import trio
 from litany_runtime.limits import MIB, Limits
 from litany_runtime.outcome import Outcome
 from litany_runtime.program import ProgramEnd
+from litany_runtime.run import MAX_UNSENT
 from runtime_kit import Bench, open_bench
 
 FRAME = "import os, struct, msgpack\ndef send(items):\n    b = msgpack.packb(items)\n    os.write(3, struct.pack('>I', len(b)) + b)\n"
@@ -125,12 +126,25 @@ def test_a_child_that_closes_every_descriptor_has_ended(tmp_path: Path) -> None:
 
 
 def test_a_forged_end_is_checked_against_the_kernel_s_word(tmp_path: Path) -> None:
-    end, _ = run_hostile(tmp_path, FRAME + "send([6, 0, False])\nos._exit(9)")
+    end, _ = run_hostile(tmp_path, FRAME + "send([6, 0, False, [], 0])\nos._exit(9)")
     assert (end.outcome, end.exit_code) == (Outcome.FAILED, 9)
 
 
+def test_what_a_child_says_of_its_results_is_kept_to_the_calls_that_it_made(tmp_path: Path) -> None:
+    end, _ = run_hostile(
+        tmp_path, FRAME + f"send([6, 0, False, [-1, 0, 1, 1, 2**63], {2**64 - 1}])\nos._exit(0)"
+    )
+    assert (end.outcome, end.unread, end.unsent) == (Outcome.COMPLETED, (), MAX_UNSENT)
+    for odd in ("['x']", "[True]", "[1.5]", "{}"):
+        end, _ = run_hostile(tmp_path, FRAME + f"send([6, 0, False, {odd}, 0])\nimport time; time.sleep(20)")
+        assert end.outcome is Outcome.KILLED
+        assert "rules of the wire: Ended.unread" in end.reason
+
+
 def test_a_child_that_says_it_ended_and_lives_on_is_killed(tmp_path: Path) -> None:
-    end, _ = run_hostile(tmp_path, FRAME + "send([6, 0, False])\nimport time\ntime.sleep(20)\nos._exit(0)")
+    end, _ = run_hostile(
+        tmp_path, FRAME + "send([6, 0, False, [], 0])\nimport time\ntime.sleep(20)\nos._exit(0)"
+    )
     assert (end.outcome, end.exit_code) == (Outcome.KILLED, 137)
 
 
@@ -143,7 +157,7 @@ def test_calls_after_the_last_word_go_nowhere(tmp_path: Path) -> None:
 
     source = (
         FRAME
-        + "b = b''\nfor items in ([6, 0, False], [3, 1, 'echo', {}]):\n    p = msgpack.packb(items)\n    b += struct.pack('>I', len(p)) + p\nos.write(3, b)\nos._exit(0)"
+        + "b = b''\nfor items in ([6, 0, False, [], 0], [3, 1, 'echo', {}]):\n    p = msgpack.packb(items)\n    b += struct.pack('>I', len(p)) + p\nos.write(3, b)\nos._exit(0)"
     )
     end, _ = run_hostile(tmp_path, source, answer=answer)
     assert end.outcome is Outcome.COMPLETED

@@ -45,7 +45,13 @@ child_messages = st.one_of(
     ),
     st.builds(wire.Cancel, st.integers(1, 2**31)),
     st.builds(wire.Refused, st.text()),
-    st.builds(Ended, st.integers(0, 255), st.booleans()),
+    st.builds(
+        Ended,
+        st.integers(0, 255),
+        st.booleans(),
+        st.lists(st.integers(1, 2**31), max_size=4),
+        st.integers(0, 2**31),
+    ),
 )
 host_messages = st.one_of(
     st.builds(Run, st.binary(), st.text()),

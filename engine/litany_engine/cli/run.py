@@ -211,12 +211,14 @@ def last_lines(end: CallEnd, program: str) -> Iterator[str]:
         end: how it ended.
         program: what the user calls the program; its record and its model know it as `program.py`.
     """
+    from litany_engine.records.call_counts import told_calls
+
     if end.refusal is not None:
         reason = re.sub(r"^program\.py(?=:\d)", lambda _: program, end.refusal.reason, flags=re.MULTILINE)
         yield f"refused by the {end.refusal.gate} gate: {reason}"
     elif end.reason:
         yield end.reason
-    calls = counted(len(end.calls), "call")
+    calls = told_calls(end.calls, end.unrecorded)
     record = f", record {end.record}" if end.record else ""
     yield f"{_ended(end)} in {show_duration(waited_s())}, {calls}{record}"
 
@@ -240,6 +242,8 @@ def as_object(end: CallEnd) -> dict[str, Any]:
                 "outcome": str(each.outcome),
                 "exit_code": each.exit_code,
                 "duration_s": round(each.duration_s, 6),
+                **({"why": each.why} if each.why else {}),
+                **({"unread": True} if each.unread else {}),
             }
             for each in end.calls
         ],
@@ -251,4 +255,6 @@ def as_object(end: CallEnd) -> dict[str, Any]:
         told["refusal"] = {"gate": end.refusal.gate, "reason": end.refusal.reason}
     if end.reason:
         told["reason"] = end.reason
+    if end.unrecorded:
+        told["unrecorded"] = end.unrecorded
     return told

@@ -59,6 +59,8 @@ class Capture:
         refusal: set with `outcome=refused` by an executor that would not start (a program's policy).
         layers: for a program, the layers of confinement that held while it ran.
         retryable: this failure may not happen again; meaningless without `Traits.max_retries`.
+        unread: ids of inner calls that failed and whose results the program did not look at.
+        unsent: calls of a program that were refused before they reached the door.
     """
 
     stdout: bytes = b""
@@ -71,6 +73,8 @@ class Capture:
     refusal: Refusal | None = None
     layers: tuple[str, ...] = ()
     retryable: bool = False
+    unread: tuple[str, ...] = ()
+    unsent: int = 0
 
     @classmethod
     def failed(cls, message: str) -> Capture:
@@ -159,6 +163,8 @@ class CallSummary:
         outcome: how it ended.
         exit_code: as the outcome says.
         duration_s: monotonic seconds from reaching the door to its end.
+        why: why it was refused, in a few words; "" for any other end.
+        unread: it failed, and the program that made it did not look at its result.
     """
 
     id: str
@@ -166,6 +172,8 @@ class CallSummary:
     outcome: Outcome
     exit_code: int
     duration_s: float
+    why: str = ""
+    unread: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +196,7 @@ class CallEnd:
         layers: the layers of confinement that held around a program; none for other tools.
         record: the folder of its record, or None when its id could not be claimed.
         calls: its inner calls in the order of their ends, refused ones too.
+        unrecorded: inner calls besides these that were refused by their number and have no record.
         agent: who made it.
         parent: the id of the call it belongs to, or None.
     """
@@ -207,5 +216,6 @@ class CallEnd:
     layers: tuple[str, ...] = ()
     record: Path | None = None
     calls: tuple[CallSummary, ...] = ()
+    unrecorded: int = 0
     agent: str = ""
     parent: str | None = None

@@ -33,13 +33,14 @@ import trio
 
 from litany_engine.configuration.config import HoldConfig
 from litany_engine.door.arguments import detach
-from litany_engine.door.calls import CallEnd, CallSummary, Capture, ToolCall
+from litany_engine.door.calls import CallEnd, Capture, ToolCall
 from litany_engine.door.events import CallStarted, Event, Watchers
 from litany_engine.door.execution import Deadlines, Executions
 from litany_engine.door.gates import Admission, ControlFault, Hold, Verdict, ended_refusal, id_form_fault
 from litany_engine.door.in_flight import Running, call_end, cut_short, faulted, told
 from litany_engine.door.judging import Judging
 from litany_engine.door.selection import selected
+from litany_engine.records.call_counts import summary_of
 from litany_engine.records.ids import record_name
 from litany_engine.records.records import ClaimRefused, RecordError
 from litany_runtime.outcome import EXIT_CODES, STOP_RAISED, Outcome
@@ -269,9 +270,7 @@ class Door:
         if parent is not None and end.outcome is Outcome.REFUSED:
             parent.refused += 1
         if parent is not None and parent.lives:
-            parent.calls.append(
-                CallSummary(end.call.id, end.call.name, end.outcome, end.exit_code, end.duration_s)
-            )
+            parent.calls.append(summary_of(end))
         del self._running[running]
         running.tell_ended()
         self._watchers.tell(end)

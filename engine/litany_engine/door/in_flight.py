@@ -17,6 +17,7 @@ from litany_runtime.outcome import DEADLINE_PASSED, EXIT_CODES, STOP_RAISED, Out
 
 if TYPE_CHECKING:
     from litany_engine.door.budgets import Reservation
+    from litany_engine.door.calls import CallSummary
     from litany_engine.records.records import Record
     from litany_runtime.program import Awaited
 
@@ -160,10 +161,19 @@ def call_end(running: Running, capture: Capture) -> CallEnd:
         usage=capture.usage,
         layers=capture.layers,
         record=running.record.path if running.record else None,
-        calls=tuple(running.as_parent.calls),
+        calls=_calls(running, capture),
+        unrecorded=running.as_parent.unrecorded + capture.unsent,
         agent=running.caller.agent,
         parent=running.caller.parent.id if running.caller.parent else None,
     )
+
+
+def _calls(running: Running, capture: Capture) -> tuple[CallSummary, ...]:
+    calls = running.as_parent.calls
+    if not capture.unread:
+        return tuple(calls)
+    unread = frozenset(capture.unread)
+    return tuple(replace(each, unread=True) if each.id in unread else each for each in calls)
 
 
 def faulted(reason: str) -> Capture:

@@ -104,6 +104,8 @@ def _rewritten(old: Capture, new: Capture) -> Capture:
         usage=old.usage,
         reason=old.reason,
         layers=old.layers,
+        unread=old.unread,
+        unsent=old.unsent,
         refusal=old.refusal and (new.refusal or old.refusal),
     )
 
@@ -127,4 +129,6 @@ def _withheld(call: ToolCall, capture: Capture, name: str, why: str) -> Capture:
         outcome=Outcome.FAILED if ended_by_itself else capture.outcome,
         usage=capture.usage,
         layers=capture.layers,
+        unread=capture.unread,
+        unsent=capture.unsent,
     )

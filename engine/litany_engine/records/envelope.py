@@ -7,7 +7,11 @@
 
 Plain text, since that is what models read best; the streams are labelled and never merged, stderr is shown
 on success too, and the first line is always there, so that a silent command is still an answer. A call that
-was not run has no envelope and no invented exit code: its reason is the text.
+was not run has no envelope and no invented exit code: its reason is the text. Of a program whose calls were
+refused, or failed without its looking, the last line says so: it may have printed "done" (`call_counts.py`).
+
+    --- calls ---
+    3 calls, 2 refused (bsh: not granted; apply_patch: 'patch' is not known)
 
 What is too long is cut in the middle of a stream, before the envelope is made, so the first line and the
 label are never cut. The marker says what is missing and how to get it: a second run is not the same thing.
@@ -17,6 +21,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from litany_engine.records.call_counts import calls_note
 from litany_engine.records.output_pages import address_in
 from litany_runtime.outcome import Outcome
 
@@ -31,11 +36,20 @@ agents spent millions of tokens on what they had read once."""
 
 _EXIT_LINE = b"Exit code: "
 _STDERR_LINE = b"--- stderr ---\n"
+_CALLS_LINE = b"--- calls ---\n"
 
 
 def envelope(exit_code: int, stdout: bytes, stderr: bytes) -> bytes:
     """Put the parts together; the bytes of the streams pass through untouched."""
     return _EXIT_LINE + str(exit_code).encode() + b"\n" + _labelled(stdout, stderr)
+
+
+def _with_calls(text: bytes, end: CallEnd) -> bytes:
+    """An envelope with what has to be known of the calls that this call made, which is said last."""
+    note = calls_note(end)
+    if not note:
+        return text
+    return text + _own_line(text) + _CALLS_LINE + note.encode("utf-8", "backslashreplace") + b"\n"
 
 
 def _labelled(stdout: bytes, stderr: bytes) -> bytes:
@@ -56,7 +70,7 @@ def whole_envelope(end: CallEnd) -> bytes:
     """The envelope of a call with its streams whole, or the reason why it was not run."""
     if end.refusal is not None:
         return end.refusal.reason.encode()
-    return envelope(end.exit_code, end.stdout, with_reason(end.stderr, end))
+    return _with_calls(envelope(end.exit_code, end.stdout, with_reason(end.stderr, end)), end)
 
 
 def model_text(end: CallEnd, *, head_bytes: int = HEAD_BYTES, tail_bytes: int = TAIL_BYTES) -> str:
@@ -74,7 +88,8 @@ def model_text(end: CallEnd, *, head_bytes: int = HEAD_BYTES, tail_bytes: int = 
     if end.refusal is not None:
         return end.refusal.reason
     stdout, stderr = _bounded_streams(end, head_bytes, tail_bytes)
-    return envelope(end.exit_code, stdout, with_reason(stderr, end)).decode("utf-8", "replace")
+    text = envelope(end.exit_code, stdout, with_reason(stderr, end))
+    return _with_calls(text, end).decode("utf-8", "replace")
 
 
 def streams_text(end: CallEnd, *, head_bytes: int = HEAD_BYTES, tail_bytes: int = TAIL_BYTES) -> str:

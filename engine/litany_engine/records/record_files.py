@@ -154,6 +154,8 @@ def output_of(end: CallEnd) -> dict[str, JSON]:
         "usage": usage
         and {"cpu_s": usage.cpu_s, "peak_memory_bytes": usage.peak_memory_bytes, "calls": usage.calls},
         **({"layers": end.layers} if end.layers else {}),
+        **({"unread": unread} if (unread := [each.id for each in end.calls if each.unread]) else {}),
+        **({"unrecorded": end.unrecorded} if end.unrecorded else {}),
     }
 
 

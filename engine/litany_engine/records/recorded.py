@@ -47,6 +47,7 @@ class RecordedCall:
         damage: what of the record cannot be read and why, or "".
         stdout: of a call without an end: what it has printed so far.
         stderr: the same for the other stream.
+        unread: ids of its inner calls that failed and whose results its program did not look at.
     """
 
     call: ToolCall
@@ -57,6 +58,7 @@ class RecordedCall:
     damage: str = ""
     stdout: bytes = b""
     stderr: bytes = b""
+    unread: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +97,8 @@ class _Output(msgspec.Struct):
     reason: str = ""
     usage: Usage | None = None
     layers: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
+    unrecorded: int = 0
 
 
 def load_call(folder: Path) -> RecordedCall:
@@ -136,6 +140,7 @@ def load_call(folder: Path) -> RecordedCall:
                 duration_s=output.duration_s,
                 usage=output.usage,
                 layers=output.layers,
+                unrecorded=output.unrecorded,
                 record=folder,
             )
         except ValueError as error:
@@ -148,6 +153,7 @@ def load_call(folder: Path) -> RecordedCall:
         end=end,
         path=folder,
         damage="; ".join(filter(None, (damage, more))),
+        unread=frozenset(output.unread) if output else frozenset(),
         **so_far,
     )
 

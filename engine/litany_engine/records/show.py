@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from litany_engine.configuration.units import show_duration, show_size
 from litany_engine.counted import counted
 from litany_engine.plain_text import plain
+from litany_engine.records.call_counts import is_worth_telling, summary_of, told_calls
 from litany_engine.records.dead_records import is_in_use
 from litany_engine.records.links import CONTINUED, CONTINUES, load_link
 from litany_engine.records.record_files import UNCOMMITTED
@@ -26,6 +27,7 @@ from litany_stubs.reply_json import stream_fields
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from litany_engine.door.calls import CallSummary
     from litany_engine.door.holds import Question
     from litany_stubs.words import JSON
 
@@ -60,7 +62,7 @@ def show_text(folder: Path, option: str = "") -> str:
         return "\n".join([*lines, *_tree(nodes, _held(nodes, folder)), ""])
     node = _node(folder)
     held = _held([node], folder.parent.parent)
-    return "\n".join([*_tree([node], held), "", *_details(node.call, held, option), ""])
+    return "\n".join([*_tree([node], held), "", *_details(node, held, option), ""])
 
 
 def show_json(folder: Path) -> dict[str, JSON]:
@@ -149,7 +151,7 @@ def _tree(nodes: list[CallNode], held: Held) -> list[str]:
     rows: list[tuple[str, ...]] = []
 
     def add(node: CallNode, branch: str, below: str) -> None:
-        rows.append((branch + plain(node.call.call.id), *_cells(node.call, held)))
+        rows.append((branch + plain(node.call.call.id), *_cells(node, held)))
         for each in node.calls:
             last = each is node.calls[-1]
             add(each, below + ("└─ " if last else "├─ "), below + ("   " if last else "│  "))
@@ -163,7 +165,24 @@ def _tree(nodes: list[CallNode], held: Held) -> list[str]:
     ]
 
 
-def _cells(call: RecordedCall, held: Held) -> tuple[str, ...]:
+def _summaries(node: CallNode) -> tuple[CallSummary, ...]:
+    """The ended inner calls of a call, as its end in memory had them."""
+    return tuple(
+        summary_of(end, unread=each.call.call.id in node.call.unread)
+        for each in node.calls
+        if (end := each.call.end) is not None
+    )
+
+
+def _of_calls(node: CallNode) -> str:
+    """What became of the inner calls of a call, when there is something to be known of them."""
+    unrecorded = node.call.end.unrecorded if node.call.end else 0
+    calls = _summaries(node)
+    return told_calls(calls, unrecorded) if is_worth_telling(calls, unrecorded) else ""
+
+
+def _cells(node: CallNode, held: Held) -> tuple[str, ...]:
+    call = node.call
     name = plain(call.call.name) or "?"
     if question := held.get(call.path):
         return (name, "held", "", "", _short(_waits(call, question)))
@@ -184,7 +203,7 @@ def _cells(call: RecordedCall, held: Held) -> tuple[str, ...]:
         outcome,
         show_duration(end.duration_s),
         sizes,
-        _short("; ".join(filter(None, (note, call.damage)))),
+        _short("; ".join(filter(None, (note, _of_calls(node), call.damage)))),
     )
 
 
@@ -200,7 +219,8 @@ def _asked_again(call: RecordedCall) -> str:
     return f"asked again in step {step_name(link.step)}" if link and link.call == call.call.id else ""
 
 
-def _details(call: RecordedCall, held: Held, option: str) -> Iterator[str]:
+def _details(node: CallNode, held: Held, option: str) -> Iterator[str]:
+    call = node.call
     yield f"record  {call.path}"
     if call.at:
         yield f"asked   {call.at.isoformat(sep=' ', timespec='milliseconds')}"
@@ -232,6 +252,8 @@ def _details(call: RecordedCall, held: Held, option: str) -> Iterator[str]:
         calls = counted(usage.calls, "call")
         yield f"usage   cpu {show_duration(usage.cpu_s)}, peak memory {memory}, {calls}"
     yield from _uncommitted(call.path)
+    if told := _of_calls(node):
+        yield f"calls   {plain(told)}"
     if call.end.layers:
         yield f"layers  {plain(', '.join(call.end.layers))}"
     yield from _block("stdout", call.end.stdout)
@@ -302,6 +324,8 @@ def _as_json(node: CallNode, held: Held) -> dict[str, JSON]:
         if end and end.usage
         else None,
         "layers": list(end.layers) if end else [],
+        "unread": sorted(call.unread),
+        "unrecorded": end.unrecorded if end else 0,
         "damage": call.damage,
         "record": str(call.path),
         "calls": [_as_json(each, held) for each in node.calls],

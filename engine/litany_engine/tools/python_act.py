@@ -121,9 +121,14 @@ async def _run(
 ) -> Capture:
     from litany_runtime.confine import ConfinementError  # noqa: PLC0415  the other acts start without it
 
+    failed: dict[int, str] = {}
+
     async def answer(inner: InnerCall) -> Reply:
         assert context.invoke is not None
-        return reply_of(await context.invoke(inner.name, inner.input, inner.awaited))
+        end = await context.invoke(inner.name, inner.input, inner.awaited)
+        if end.exit_code:
+            failed[inner.seq] = end.call.id
+        return reply_of(end)
 
     async with _stop_instead_of_cancel() as stop:
         try:
@@ -147,6 +152,8 @@ async def _run(
         reason=end.reason,
         refusal=end.refusal,
         layers=end.layers,
+        unread=tuple(failed[each] for each in end.unread if each in failed),
+        unsent=end.unsent,
     )
 
 
