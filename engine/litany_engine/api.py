@@ -23,16 +23,19 @@ from litany_engine.door.callers import Caller, Parent
 from litany_engine.door.calls import Capture
 from litany_engine.door.configured import configured_door
 from litany_engine.door.dead_holds import refuse_dead_holds
+from litany_engine.door.decisions import Decisions, refuse_held_settings
+from litany_engine.door.holds import Holds
 from litany_engine.interrupts import uninterrupted
 from litany_engine.programs import Programs
 from litany_engine.stopping import STOPPED_BY_COMMAND, serve_stops
+from litany_engine.tools.ancestry import inside
 from litany_engine.tools.loaded import LoadedTools
 from litany_engine.tools.offered import offered_declaration, offered_tools
 from litany_engine.tools.python_act import PYTHON, Seat, python_tool
 from litany_engine.tools.toolset import Toolset, toolset
 from litany_engine.tools.workspace_tools import set_states, workspace_tools
 from litany_engine.workspaces.workspace import Workspace, open_workspace_at
-from litany_runtime.outcome import STOP_RAISED
+from litany_runtime.outcome import EXIT_CODES, STOP_RAISED, Outcome
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterable, Sequence
@@ -47,6 +50,12 @@ if TYPE_CHECKING:
     from litany_engine.workspaces.workspace import Agent
     from litany_runtime.limits import Limits
     from litany_stubs.words import JSON
+
+
+class InsideACallError(RuntimeError):
+    """A tool's process would do what is the operator's, in the workspace that its call belongs to."""
+
+    exit_code = EXIT_CODES[Outcome.REFUSED]
 
 
 class OpenWorkspace:
@@ -82,7 +91,10 @@ class OpenWorkspace:
 
             self._servers = Servers(workspace, self._tools.registry, self._lasting)
         config.rules.check(self._tools.tools.values())
-        self._door = configured_door(workspace.root, config, screens, router)
+        files = [*config.descriptors, *config.control_files(workspace.root)]
+        self._decisions = Decisions(workspace.root, files, Holds(workspace.root))
+        self._door = configured_door(workspace.root, config, self._decisions, screens, router)
+        self._inside = inside()
         self._driver: Driver | None = None
 
     async def python(
@@ -140,6 +152,7 @@ class OpenWorkspace:
             RecordError: no step can be opened for it.
             ServerError: it may reach the tools of an MCP server that cannot be used.
         """
+        self._refuse_inside()
         who = self.agent(agent)
         # Before there is a step, which a mistake in it would leave empty.
         seconds = math.inf if deadline is None else time_to_run(deadline)
@@ -237,6 +250,7 @@ class OpenWorkspace:
             TranscriptError: the reply cannot stand in a transcript, or the agent is held.
             GitError: the repository cannot be read or written.
         """
+        self._refuse_inside()
         who = self.agent(agent)
         await self._meet(who)
         return await self._drives().window(who, content, model)
@@ -256,6 +270,7 @@ class OpenWorkspace:
             TranscriptError: its transcript cannot be gone on with.
             GitError: the repository cannot be read or written.
         """
+        self._refuse_inside()
         who = self.agent(agent)
         await self._meet(who)
         return await self._drives().advance(who)
@@ -286,6 +301,7 @@ class OpenWorkspace:
             TranscriptError: the sender is no name.
             OSError: it cannot be written.
         """
+        self._refuse_inside()
         await self._drives().say(self.agent(agent), text, sender)
 
     async def messages(self, agent: str | None = None) -> list[dict[str, JSON]]:
@@ -314,6 +330,10 @@ class OpenWorkspace:
             for each in told
         ]
 
+    def hear(self, said: dict[str, JSON]) -> bool:
+        """Take what the operator says to this process: an answer to a held call, or to changed settings."""
+        return self._decisions.hear(said)
+
     def running(self) -> tuple[ToolCall, ...]:
         """The calls in flight in this process."""
         return self._door.running()
@@ -329,11 +349,14 @@ class OpenWorkspace:
             WorkspaceError: there is no such agent, or none was named and there are several.
         """
         if agent is None:  # asked each time: there may be another one by now
-            return self.workspace.agent()
-        found = self._agents.get(agent)
-        if found is None:
-            found = self._agents[agent] = self.workspace.agent(agent)
-        return found
+            found = self.workspace.agent()
+            return self._agents.setdefault(
+                found.id, found
+            )  # its role is what it was when it was first asked for
+        known = self._agents.get(agent)
+        if known is None:
+            known = self._agents[agent] = self.workspace.agent(agent)
+        return known
 
     def toolset(self, agent: str | None = None) -> Toolset:
         """What the door permits an agent at this moment."""
@@ -348,6 +371,15 @@ class OpenWorkspace:
 
     def _grant(self, agent: str) -> Iterable[str] | None:
         return self.workspace.config.role(self.agent(agent).role).grant
+
+    def _refuse_inside(self) -> None:
+        """Keep a tool's process from what is the operator's, in the workspace that its call belongs to."""
+        if self._inside is None or (self._inside.claims and not self._inside.reaches(self.workspace.root)):
+            return
+        raise InsideACallError(
+            f"this process is inside {self._inside}, and its calls are that call's: make them with "
+            "`litany invoke`"
+        )
 
     async def _meet(self, agent: Agent, name: str | None = None) -> None:
         """Have the tools of MCP servers there, if a call of `name`, or a list of tools, may want them."""
@@ -418,6 +450,7 @@ async def open_workspace(
             "await asyncio.to_thread(ws.python, program)"
         )
     workspace = path if isinstance(path, Workspace) else open_workspace_at(Path(path))
+    refuse_held_settings(workspace.root)
     refuse_dead_holds(workspace.root)
     opened = OpenWorkspace(workspace, tools, limits, screens, router)
     raised: BaseException | None = None
@@ -426,7 +459,7 @@ async def open_workspace(
             opened._services = services  # noqa: SLF001  one idea, a class and the function that makes it
             try:
                 stop = partial(opened.stop, reason=STOPPED_BY_COMMAND)
-                await services.start(serve_stops, workspace.root, stop)
+                await services.start(serve_stops, workspace.root, stop, opened.hear)
                 yield opened
             except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001  raised below, as it was
                 raised = error

@@ -1,11 +1,16 @@
-"""How one process stops what another runs: a socket in the workspace that dies with whoever listens on it.
+"""How the operator reaches a process that has a workspace open: a socket that dies with its listener.
 
 Every process that has a workspace open listens on `running/<pid>-<random>.sock`. `litany stop` says to each
 what to stop and is told which calls ended, once their records say so. A file with a process id would have to
 be checked against the reuse of that id, and a signal could only end a whole host; a socket needs neither:
 when nobody listens, nobody is there, and the file is swept away.
 
-One line of JSON each way: `{"stop": "<agent, call or record>" | null}`, `{"stopped": [ids], "error": null}`.
+`litany answer` says its answer to each process in the same way. The kernel names the process that speaks, and
+one that runs below a tool call is told no, whatever it says of itself (`ancestry.py`). A file could not be
+told apart from one that a tool wrote.
+
+One line of JSON each way: `{"stop": "<agent, call or record>" | null}`, `{"stopped": [ids], "error": null}`;
+`{"say": {…}}`, `{"heard": true, "error": null}`.
 """
 
 from __future__ import annotations
@@ -23,6 +28,7 @@ from typing import TYPE_CHECKING, Any
 import trio
 
 from litany_engine.door.selection import StopError
+from litany_engine.tools.ancestry import inside
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
@@ -36,6 +42,9 @@ FOLDER = "running"
 
 MAX_LINE_BYTES = 4096
 """Bytes of a request; a selector is an id or a path in the workspace."""
+
+HEARD_S = 10.0
+"""How long a process may take to hear what the operator says: it only writes it down."""
 
 ANSWER_S = 30.0
 """How long a process may take to end what it was asked to: the longest grace, and time to write it down."""
@@ -63,13 +72,15 @@ class Stopped:
 async def serve_stops(
     root: Path,
     stop: Callable[[str | None], Awaitable[tuple[str, ...]]],
+    hear: Callable[[dict[str, Any]], bool] = lambda _: False,
     task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED,
 ) -> None:
-    """Listen for stops of this workspace until cancelled.
+    """Listen for the operator of this workspace until cancelled.
 
     Args:
         root: the workspace's root folder.
         stop: raises the flags that a selector names and waits for the ends.
+        hear: takes what the operator says; whether it was for this process.
         task_status: started once a stop can reach this process.
     """
     folder = root / FOLDER
@@ -87,7 +98,9 @@ async def serve_stops(
             whose = _whose(folder) if isinstance(error, PermissionError) else ""
             raise StopError(f"{folder}: cannot listen there for stops: {error.strerror}{whose}") from error
         task_status.started()
-        await trio.serve_listeners(lambda stream: _answer(stream, stop), [trio.SocketListener(listening)])
+        await trio.serve_listeners(
+            lambda stream: _answer(stream, stop, hear), [trio.SocketListener(listening)]
+        )
     finally:
         listening.close()
         with suppress(OSError):  # it was never made, or the whole workspace is gone
@@ -122,6 +135,42 @@ async def stop_running(root: Path, selector: str | None, *, answer_s: float = AN
     return sorted(answers, key=lambda each: each.pid)
 
 
+def say_to_running(root: Path, what: dict[str, Any]) -> list[str | None]:
+    """Say something to every process that has a workspace open, but not to this one.
+
+    Args:
+        root: the workspace's root folder.
+        what: an object of JSON.
+
+    Returns:
+        For each process that heard it as its own None, for each that would not hear it why.
+
+    Raises:
+        StopError: whether a process is there cannot be seen, or it does not answer.
+    """
+    replies: list[str | None] = []
+    for name in _listeners(root / FOLDER):
+        if name.startswith(f"{os.getpid()}-"):
+            continue
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+            connection.settimeout(HEARD_S)
+            try:
+                with _short_path(root / FOLDER, name) as address:
+                    connection.connect(address)
+                connection.sendall(json.dumps({"say": what}).encode() + b"\n")
+                with connection.makefile("rb") as lines:
+                    reply = json.loads(lines.readline(MAX_LINE_BYTES))
+            except (ConnectionError, FileNotFoundError, ValueError):
+                continue  # its process is gone, or was on its way out
+            except OSError as error:
+                raise StopError(f"{root / FOLDER / name}: does not answer: {error}") from error
+        if reply.get("error"):
+            replies.append(str(reply["error"]))
+        elif reply.get("heard"):
+            replies.append(None)
+    return replies
+
+
 async def _ask(folder: Path, name: str, selector: str | None, answer_s: float) -> Stopped | None:
     connection = trio.socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
@@ -136,7 +185,7 @@ async def _ask(folder: Path, name: str, selector: str | None, answer_s: float) -
         connection.close()
         return Stopped(int(name.partition("-")[0]), (), _closed_to_us(folder / name, error))
     async with trio.SocketStream(connection) as stream:
-        pid = _PEER.unpack(connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _PEER.size))[0]
+        pid = _peer(connection)
         with trio.move_on_after(answer_s):
             try:
                 await stream.send_all(json.dumps({"stop": selector}).encode() + b"\n")
@@ -184,19 +233,31 @@ def _user(number: int) -> str:
         return f"user {number}"
 
 
-async def _answer(stream: Any, stop: Callable[[str | None], Awaitable[tuple[str, ...]]]) -> None:
+async def _answer(
+    stream: Any,
+    stop: Callable[[str | None], Awaitable[tuple[str, ...]]],
+    hear: Callable[[dict[str, Any]], bool],
+) -> None:
     async with stream:
         with suppress(trio.BrokenResourceError):
+            declined = _why_not(_peer(stream.socket))  # now: later its number may be another process's
             try:
                 with trio.fail_after(_REQUEST_S):
                     request = json.loads(await _read_line(stream))
-                selector = request["stop"]
-            except (trio.TooSlowError, ValueError, KeyError, TypeError):
-                selector = ()
-            if not isinstance(selector, str | None):
+                said = request.get("say")
+                selector: Any = request["stop"] if said is None else ()
+            except (trio.TooSlowError, ValueError, KeyError, TypeError, AttributeError):
+                said, selector = None, ()
+            if not isinstance(said, dict) and not (selector is None or isinstance(selector, str)):
                 await _say(
                     stream, (), 'the request must be one line of JSON: {"stop": "<agent or call>" or null}'
                 )
+                return
+            if declined:
+                await _say(stream, (), declined)
+                return
+            if isinstance(said, dict):
+                await _reply(stream, {"heard": hear(said), "error": None})
                 return
             # Shielded: a workspace often closes once its calls have ended, and the answer is still owed.
             with trio.move_on_after(ANSWER_S, shield=True):
@@ -208,8 +269,28 @@ async def _answer(stream: Any, stop: Callable[[str | None], Awaitable[tuple[str,
                     await _say(stream, stopped, None)
 
 
+def _peer(connection: Any) -> int:
+    """The process that connected, by the kernel's word; 0 for one that this process cannot see."""
+    pid: int = _PEER.unpack(connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _PEER.size))[0]
+    return pid
+
+
+def _why_not(pid: int) -> str:
+    """Why a process is not taken for the operator's; "" when it may be."""
+    below = inside(pid)
+    if below is not None:
+        return f"this is the operator's to say, and process {pid} is inside {below}"
+    if pid and not os.path.exists(f"/proc/{pid}"):  # noqa: PTH110 - a name, not a path
+        return f"process {pid} has gone: whose it was cannot be told; nothing was done"
+    return ""
+
+
 async def _say(stream: trio.SocketStream, stopped: tuple[str, ...], error: str | None) -> None:
-    await stream.send_all(json.dumps({"stopped": stopped, "error": error}).encode() + b"\n")
+    await _reply(stream, {"stopped": stopped, "error": error})
+
+
+async def _reply(stream: trio.SocketStream, reply: dict[str, Any]) -> None:
+    await stream.send_all(json.dumps(reply).encode() + b"\n")
 
 
 async def _read_line(stream: trio.SocketStream) -> bytes:

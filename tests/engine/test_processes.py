@@ -777,6 +777,6 @@ def test_a_request_reads_back_as_it_was_written(argv: list[bytes], env: list[byt
             taken, self.data = self.data[: min(size, 7)], self.data[min(size, 7) :]
             return taken
 
-    request = keeper.pack_request(argv, env, b"/tmp", grace_s)
+    request = keeper.pack_request(argv, env, b"/tmp", grace_s, b"whose")
     read = keeper._read_request(cast("socket.socket", Socket(request)))
-    assert read == (argv, env, b"/tmp", grace_s)
+    assert read == (argv, env, b"/tmp", grace_s, b"whose")

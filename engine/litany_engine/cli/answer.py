@@ -1,6 +1,7 @@
 """Answer a call that is held: let it pass, or refuse it.
 
 A program that waits goes on at once. A call of the model itself is asked again when its agent is advanced.
+A change of the settings that was made while a call ran is answered under the id litany.toml.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from litany_engine.cli.common import (
     CommandError,
     add_agent,
     add_workspace,
-    refuse_inside_a_call,
+    refuse_inside_the_workspace,
     say,
     the_workspace,
 )
@@ -24,6 +25,7 @@ EXAMPLE = """\
 example:
   litany answer call_7-2 pass
   litany answer call_7-3 refuse --reason "not on a Friday"
+  litany answer litany.toml refuse           # put back the settings that a call changed
   litany answer call_7-4 pass --remember     # and the same call of this agent from now on, where a rule asks
 """
 
@@ -44,12 +46,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """Write the answer down."""
+    from litany_engine.door.decisions import SETTINGS_ID, answer_settings
     from litany_engine.door.holds import Answer, Holds
 
-    refuse_inside_a_call("an answer to a held call is the operator's to give")
+    workspace = the_workspace(args)
+    refuse_inside_the_workspace(workspace, "an answer to a held call is the operator's to give")
     if args.remember and args.verdict != "pass":
         raise CommandError("--remember is for pass; to refuse such calls for good, write a deny rule")
-    workspace = the_workspace(args)
+    if args.id == SETTINGS_ID:
+        names = ", ".join(answer_settings(workspace.root, args.verdict))
+        done = "taken as they are" if args.verdict == "pass" else "put back as they were"
+        print(f"{args.verdict}: {names} {done}")
+        return 0
     holds = Holds(workspace.root)
     question = holds.answer(
         args.id, Answer(args.verdict, args.reason), agent=args.agent, remember=args.remember

@@ -179,20 +179,74 @@ def waited_s() -> float:
     return max(0.0, time.clock_gettime(time.CLOCK_BOOTTIME) - started_s)
 
 
-def calling_call() -> str | None:
-    """The id of the tool call inside which this command runs, or None."""
-    return os.environ.get(CALL_VARIABLE) or None
+def calling_call(workspace: Workspace) -> str | None:
+    """The id of the tool call inside which this command runs, or None.
+
+    A keeper's word goes before the environment's: a tool may write what it likes into its own.
+
+    Raises:
+        CommandError: it cannot be told which call that is, or it is one of another workspace.
+    """
+    from litany_engine.tools.ancestry import inside
+
+    found = inside()
+    if found is None:
+        return os.environ.get(CALL_VARIABLE) or None
+    if found.call is None and found.claims and not found.reaches(workspace.root):
+        return None  # a server of another workspace
+    claim = found.reaches(workspace.root)
+    if claim is None or not claim.call:
+        raise CommandError(
+            f"this is inside {found}: no call can be made in {workspace.root} in its name", REFUSED
+        )
+    return claim.call
+
+
+def the_caller(args: argparse.Namespace, workspace: Workspace) -> tuple[str | None, str | None]:
+    """As which agent, and inside which call, a command makes its call.
+
+    Raises:
+        CommandError: another agent is named than the one whose call this is.
+    """
+    from litany_engine.tools.ancestry import inside
+
+    call, found = calling_call(workspace), inside()
+    claim = None if found is None else found.reaches(workspace.root)
+    if claim is None or not claim.call:
+        return the_agent(args), call
+    if args.agent not in {None, claim.agent}:
+        raise CommandError(f"this is inside {claim} of agent {claim.agent}, and no other's call", REFUSED)
+    return claim.agent, call
 
 
 def refuse_inside_a_call(what: str) -> None:
     """Keep a tool's process from what is the operator's.
 
     Raises:
-        CommandError: this command runs inside a tool call.
+        CommandError: this command runs inside a tool call, whatever its environment says of that.
     """
-    inside = calling_call()
-    if inside is not None:
-        raise CommandError(f"this is inside tool call {inside!r}: {what}", REFUSED)
+    from litany_engine.tools.ancestry import inside
+
+    found = inside()
+    if found is not None and (found.call is not None or not found.claims):
+        raise CommandError(f"this is inside {found}: {what}", REFUSED)
+    named = os.environ.get(CALL_VARIABLE)
+    if named:
+        raise CommandError(f"this is inside tool call {named!r}: {what}", REFUSED)
+
+
+def refuse_inside_the_workspace(workspace: Workspace, what: str) -> None:
+    """The same, and keep a server of the workspace from it as well; a server of another one may do it.
+
+    Raises:
+        CommandError: this command runs inside a tool call, or below a server of this workspace.
+    """
+    from litany_engine.tools.ancestry import inside
+
+    refuse_inside_a_call(what)
+    found = inside()
+    if found is not None and found.reaches(workspace.root) is not None:
+        raise CommandError(f"this is inside {found}: {what}", REFUSED)
 
 
 def read_stdin(max_bytes: int, what: str) -> bytes:

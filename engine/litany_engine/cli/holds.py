@@ -37,15 +37,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def main(args: argparse.Namespace) -> int:
     """Show what waits."""
     from litany_engine.door.dead_holds import refuse_dead_holds
+    from litany_engine.door.decisions import SETTINGS_ID, held_settings
     from litany_engine.door.holds import Holds
+    from litany_engine.plain_text import plain
 
     workspace = the_workspace(args)
     refuse_dead_holds(workspace.root)
     holds = Holds(workspace.root)
+    changed = held_settings(workspace.root)
+    if changed is not None and not args.json:
+        print(
+            f"{SETTINGS_ID}  changed while {plain(changed['call'])} of {plain(changed['agent'])} ran\n"
+            f"    what    {plain(', '.join(changed['was']))}\n"
+            f"    answer  look at it; pass takes it as it is, refuse puts back what it was"
+        )
     found = [(each, holds.answered(each)) for each in holds.questions()]
     if args.json:
         print(json.dumps([asdict(each) | {"answered": said and said.verdict} for each, said in found]))
-    elif not found:
+    elif not found and changed is None:
         print(f"no call is held in {workspace.root}")
     for each, said in [] if args.json else found:
         print(describe(each, said, workspace))

@@ -18,11 +18,10 @@ from litany_engine.cli.common import (
     add_json,
     add_tools,
     add_workspace,
-    calling_call,
     given_tools,
     read_stdin,
     stop_on_signals,
-    the_agent,
+    the_caller,
     the_workspace,
 )
 
@@ -66,7 +65,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def main(args: argparse.Namespace) -> int:
     """Make the call that is on stdin."""
     block = read_block(read_stdin(MAX_BLOCK_BYTES, "the call"))
-    end = make_call(the_workspace(args), the_agent(args), block, given_tools(args))
+    end = make_call(args, block)
     if args.json:
         from litany_engine.tools.python_act import reply_of
         from litany_stubs.reply_json import encode_reply
@@ -100,16 +99,17 @@ def read_block(text: bytes) -> Block:
     return Block(block["name"], block.get("input", {}), block.get("id"))
 
 
-def make_call(workspace: Workspace, agent: str | None, block: Block, tools: Sequence[Tool] = ()) -> CallEnd:
+def make_call(args: argparse.Namespace, block: Block) -> CallEnd:
     """Make one call as an agent, or as a part of the tool call that this process belongs to."""
-    inside = calling_call()
+    workspace = the_workspace(args)
+    agent, inside = the_caller(args, workspace)
 
     async def call(ws: OpenWorkspace) -> CallEnd:
         if inside is None:
             return await ws.invoke(block.name, block.input, agent=agent, call_id=block.id)
         return await ws.invoke_inside(agent, inside, block.name, block.input, call_id=block.id)
 
-    return run_until_signal(workspace, call, tools)
+    return run_until_signal(workspace, call, given_tools(args))
 
 
 def run_until_signal(

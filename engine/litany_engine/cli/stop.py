@@ -12,7 +12,7 @@ from litany_engine.cli.common import (
     FAULTED,
     add_json,
     add_workspace,
-    refuse_inside_a_call,
+    refuse_inside_the_workspace,
     say,
     the_workspace,
 )
@@ -42,8 +42,8 @@ def main(args: argparse.Namespace) -> int:
 
     from litany_engine.stopping import stop_running
 
-    refuse_inside_a_call("a stop is the operator's to raise")
     workspace = the_workspace(args)
+    refuse_inside_the_workspace(workspace, "a stop is the operator's to raise")
     answers = trio.run(stop_running, workspace.root, args.selector)
     stopped = [call for answer in answers for call in answer.calls]
     errors = [answer.error for answer in answers if answer.error]

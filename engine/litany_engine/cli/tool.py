@@ -16,14 +16,11 @@ from litany_engine.cli.common import (
     add_agent,
     add_tools,
     add_workspace,
-    given_tools,
     given_workspace,
     print_json,
     read_stdin,
     say,
-    the_agent,
     the_toolset,
-    the_workspace,
 )
 
 if TYPE_CHECKING:
@@ -58,7 +55,7 @@ def main(args: argparse.Namespace) -> int:
         given = json.loads(text) if text.strip() else {}
     except (ValueError, RecursionError) as error:
         raise CommandError(f"the input of {args.name} is not JSON: {error}", REFUSED) from error
-    end = make_call(the_workspace(args), the_agent(args), Block(args.name, given, None), given_tools(args))
+    end = make_call(args, Block(args.name, given, None))
     sys.stdout.buffer.write(end.stdout)
     sys.stdout.flush()
     sys.stderr.buffer.write(end.stderr)

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from litany_engine.door.door import Door
 from litany_engine.door.execution import Deadlines
-from litany_engine.door.holds import Holds
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -14,15 +13,19 @@ if TYPE_CHECKING:
 
     from litany_engine.configuration.config import Config
     from litany_engine.door.calls import Executor
+    from litany_engine.door.decisions import Decisions
     from litany_engine.door.screens import Screen
 
 
-def configured_door(root: Path, config: Config, screens: Sequence[Screen], router: Executor | None) -> Door:
+def configured_door(
+    root: Path, config: Config, decisions: Decisions, screens: Sequence[Screen], router: Executor | None
+) -> Door:
     """The door of a workspace in this process.
 
     Args:
         root: the workspace's root folder.
         config: what the operator decided.
+        decisions: the same on disk, watched.
         screens: the host's functions over results, in their order.
         router: the host's own answers to calls; None for the tools'.
     """
@@ -41,7 +44,8 @@ def configured_door(root: Path, config: Config, screens: Sequence[Screen], route
         consult,
         rules=config.rules,
         accounts=accounts,
-        holds=Holds(root),
+        holds=decisions.holds,
+        decisions=decisions,
         hold=config.hold,
         screens=screens,
         concurrency=config.concurrency,

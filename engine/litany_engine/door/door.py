@@ -26,6 +26,7 @@ The record is written without a checkpoint, so cancellation cannot come between 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
     from litany_engine.door.budgets import Accounts
     from litany_engine.door.callers import Caller, Parent
     from litany_engine.door.calls import Executor
+    from litany_engine.door.decisions import Decisions
     from litany_engine.door.holds import Holds
     from litany_engine.door.screens import Screen
     from litany_engine.records.records import Record
@@ -74,6 +76,7 @@ class Door:
         accounts: the budgets; None when there are none.
         holds: where the operator is asked; None when nobody can be: a hold is then a refusal.
         hold: how long the operator is waited for.
+        decisions: the operator's decisions on disk, watched while calls run; None when nobody changes them.
         screens: functions over results, in their order.
         concurrency: inner calls of one agent at once.
         router: answers every call in the place of the tools' own executors, whatever its name. It keeps the
@@ -89,12 +92,14 @@ class Door:
         accounts: Accounts | None = None,
         holds: Holds | None = None,
         hold: HoldConfig | None = None,
+        decisions: Decisions | None = None,
         screens: Sequence[Screen] = (),
         concurrency: int = 8,
         router: Executor | None = None,
     ) -> None:
         self._consult = consult
         self._rules = rules
+        self._decisions = decisions
         self._accounts = accounts
         self._watchers = Watchers()
         self._judging = Judging(holds, hold or HoldConfig(), self._watchers.tell)
@@ -142,6 +147,8 @@ class Door:
         # A parent's deadline ends the task that its inner calls run in: a scope here need not watch it too.
         scope = trio.CancelScope(deadline=deadline)
         running = Running(call, caller, record, scope, awaited)
+        if self._decisions is not None and not self._running:
+            self._decisions.settle()
         self._running[running] = None
         self._watchers.tell(CallStarted(call, caller.agent, parent.id if parent else None))
         capture = Capture()
@@ -212,7 +219,7 @@ class Door:
             id_fault=id_fault,
             input_fault=input_fault,
             rules=self._rules,
-            consult=self._consult,
+            consult=self._consult and self._ask_control,
             reserve=None if self._accounts is None else self._accounts.reserve,
         )
         try:
@@ -242,6 +249,12 @@ class Door:
             if running.may_have_inner:
                 await self._end_inner(running)
 
+    async def _ask_control(self, call: ToolCall, caller: Caller) -> Verdict:
+        assert self._consult is not None
+        if self._decisions is not None and (fault := self._decisions.fault()):
+            raise ControlFault(f"the control is not asked: {fault}")
+        return await self._consult(call, caller)
+
     async def _end_inner(self, running: Running) -> None:
         """End what a call has left in flight in other tasks than its own: calls end before who made them."""
         left = [each for each in self._running if each.caller.parent is running.as_parent]
@@ -257,6 +270,11 @@ class Door:
             self._watchers.report(running.call, message, fraction)
 
     def _end(self, running: Running, capture: Capture) -> CallEnd:
+        if self._decisions is not None and capture.outcome is not Outcome.REFUSED:
+            notes = self._decisions.look(running.call.id, running.caller.agent)
+            if notes:
+                said = "".join(f"[litany: {note}]\n" for note in notes).encode()
+                capture = replace(capture, stderr=capture.stderr + said)
         end = call_end(running, capture)
         if running.reservations or running.record is not None:
             try:

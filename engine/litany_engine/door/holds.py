@@ -1,18 +1,18 @@
 """Calls that wait for the operator, and the operator's answers: files in the workspace, its owner's alone.
 
     holds/<agent>/<call-id>.json      the question: the call, which gate holds it and why, since when
-    holds/<agent>/<call-id>.answer    the answer, written by `litany answer`, taken by whoever waits
+    holds/<agent>/<call-id>.answer    the answer to a parked call, written by `litany answer`
     holds/<agent>/remembered.jsonl    calls that the operator answered for good
 
-A program's call waits in its process, which holds a lock on the question: the lock goes with the process, so
-a question that nobody holds is one whose host has ended. A call of the model itself is parked (`window.py`):
-nobody waits, and when the call is asked again it finds the answer here.
+A program's call waits in its process, which holds a lock on the question: the lock goes with the process,
+so a question that nobody holds is one whose host has ended. Its answer is said to that process, through the
+socket on which it listens (`stopping.py`), and kept in its memory: a tool may write any file that its user
+may, and a file does not tell who wrote it. A call of the model itself is parked (`window.py`): nobody
+waits, and when the call is asked again it finds the answer here. Processes that have the workspace open are
+told of such an answer first, and take away those that they were not told of (`decisions.py`).
 
-Only a written "pass" for exactly this call, asked by this gate, is consent. Silence, a late answer, an answer
-to another call under the same id, a file that cannot be read: none of them is.
-
-The answer is looked for a few times a second. A person takes longer than that to answer, and a file can be
-written from anywhere that the workspace can be seen from.
+Only a "pass" for exactly this call, asked by this gate, is consent. Silence, a late answer, an answer to
+another call under the same id, one from below a tool call, a file that cannot be read: none of them is.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import fcntl
 import hashlib
 import json
 import os
+import weakref
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
@@ -30,6 +31,8 @@ import trio
 
 from litany_engine.records.ids import agent_id_fault, call_id_fault, record_name
 from litany_engine.records.record_files import RecordError, encode
+from litany_engine.stopping import say_to_running
+from litany_engine.tools.ancestry import inside
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,13 +43,17 @@ if TYPE_CHECKING:
 FOLDER = "holds"
 """Under the workspace's root."""
 
-LOOK_EVERY_S = 0.2
-"""Between two looks for an answer."""
+MAX_REASON_BYTES = 16 * 1024
+"""Longest reason of an answer: it goes through a socket as one line, and a model reads it."""
 
 MAX_FILE_BYTES = 64 * 1024 * 1024
 """Largest question or answer that is read: a question holds a call's input."""
 
 _REMEMBERED = "remembered.jsonl"
+_HERE: weakref.WeakSet[Holds] = weakref.WeakSet()
+"""Those of this process: each hears what is said here."""
+_TOLD: set[tuple[str, str, str, str]] = set()
+"""What the operator was heard to say in this process of parked calls: workspace, agent, call, digest."""
 
 
 class HoldError(RuntimeError):
@@ -104,6 +111,22 @@ class Answer:
     reason: str = ""
 
 
+class _Waiting:
+    """A question whose answer this process waits for."""
+
+    def __init__(self, question: Question) -> None:
+        self.question = question
+        self.answer: Answer | None = None
+        self.answered = trio.Event()
+        self._token = trio.lowlevel.current_trio_token()
+
+    def take(self, answer: Answer) -> None:
+        """Take the answer, in whichever thread it comes."""
+        self.answer = answer
+        with suppress(trio.RunFinishedError):
+            self._token.run_sync_soon(self.answered.set)
+
+
 class Holds:
     """The questions and answers of one workspace.
 
@@ -114,11 +137,19 @@ class Holds:
     def __init__(self, root: Path) -> None:
         self._root = root
         self._folder = root / FOLDER
+        self._waiting: dict[tuple[str, str], _Waiting] = {}
+        self._remembered: dict[str, set[str]] | None = None
+        _HERE.add(self)
 
     # -- asking
 
     def find_answer(self, question: Question) -> Answer | None:
         """Take the operator's answer to a call that was parked before, if it was to exactly this call."""
+        path = self._path(question.agent, question.id)
+        if not path.exists():
+            with suppress(OSError):
+                path.with_suffix(".answer").unlink()  # there before the question: nobody was asked
+            return None
         answer = self._answer(question)
         if answer is not None:
             self._drop(question.agent, question.id)
@@ -140,25 +171,66 @@ class Holds:
         Raises:
             RecordError: it cannot be written.
         """
+        key = question.agent, question.id
         with self._put(question):
+            self._waiting[key] = _Waiting(question)
             try:
                 yield
             finally:
+                del self._waiting[key]
                 self._drop(question.agent, question.id)
 
     async def answer_to(self, question: Question) -> Answer:
-        """Wait for the answer; bounded by whoever calls."""
-        while (answer := self._answer(question)) is None:  # noqa: ASYNC110 - another process writes it
-            await trio.sleep(LOOK_EVERY_S)
-        return answer
+        """Wait for the answer, inside of `asking`; bounded by whoever calls."""
+        waiting = self._waiting[question.agent, question.id]
+        await waiting.answered.wait()
+        assert waiting.answer is not None
+        return waiting.answer
 
     def remembers(self, question: Question) -> bool:
         """Whether the operator has passed exactly this call of this agent for good."""
+        return _digest(replace(question, gate="")) in self.remembered(question.agent)
+
+    def remembered(self, agent: str) -> set[str]:
+        """The calls of an agent that pass for good: read once, then as the operator is heard to say."""
+        if self._remembered is None:
+            self.read_remembered()
+        assert self._remembered is not None
+        return self._remembered.setdefault(agent, set())
+
+    def read_remembered(self) -> None:
+        """Take what is on file of calls that pass for good."""
+        self._remembered = {}
+        for path in self._folder.glob(f"*/{_REMEMBERED}"):
+            with suppress(OSError, UnicodeDecodeError):
+                self._remembered[path.parent.name] = set(path.read_text().splitlines())
+
+    def hear(self, said: dict[str, Any]) -> bool:
+        """Take what the operator says to this process; whether the call that it is about waits here."""
         try:
-            lines = (self._folder / question.agent / _REMEMBERED).read_text().splitlines()
-        except (OSError, UnicodeDecodeError):
+            agent, call_id, to = said["agent"], said["id"], said["to"]
+            answer = Answer("pass" if said["verdict"] == "pass" else "refuse", str(said["reason"]))
+            if said["remember"] is True:
+                self.remembered(agent).add(str(said["remembered"]))
+            if said["parked"] is True:
+                _TOLD.add((str(self._root), agent, call_id, to))
+                return False
+            waiting = self._waiting.get((agent, call_id))
+        except (KeyError, TypeError, OSError):
             return False
-        return _digest(replace(question, gate="")) in lines
+        if waiting is None or waiting.answer is not None:
+            return False
+        other = Answer("refuse", "the operator's answer was to another call of this id")
+        waiting.take(answer if to == _digest(waiting.question) else other)
+        return True
+
+    def was_told(self, agent: str, call_id: str, written: str | None) -> bool:
+        """Whether an answer to a parked call, as it stands in its file, is one that the operator gave."""
+        try:
+            to = json.loads(written or "").get("to")
+        except (ValueError, AttributeError, RecursionError):
+            return False
+        return (str(self._root), agent, call_id, to) in _TOLD
 
     # -- answering
 
@@ -185,8 +257,12 @@ class Holds:
             What was answered.
 
         Raises:
-            HoldError: there is no such question, there are several, or it was answered.
+            HoldError: there is no such question, there are several, it was answered, nobody waits for it any
+                more, or this process is below a tool call.
+            StopError: whether a process is there to be told cannot be seen.
         """
+        if (below := inside()) is not None:
+            raise HoldError(f"this is inside {below}: an answer to a held call is the operator's to give")
         names = {call_id, record_name(call_id)}
         found = [q for q in self.questions() if q.id in names and agent in {None, q.agent}]
         if len(found) != 1:
@@ -195,6 +271,33 @@ class Holds:
             none = f"no call {call_id!r} is held; held: {waiting}"
             raise HoldError(several if found else none)
         (question,) = found
+        if len(answer.reason.encode()) > MAX_REASON_BYTES:
+            raise HoldError(f"the reason is longer than {MAX_REASON_BYTES} bytes; say it shorter")
+        remember = remember and answer.verdict == "pass"
+        said = {
+            "agent": question.agent,
+            "id": question.id,
+            "to": _digest(question),
+            "verdict": answer.verdict,
+            "reason": answer.reason,
+            "remember": remember,
+            "remembered": _digest(replace(question, gate="")),
+            "parked": question.parked,
+        }
+        here = [each for each in list(_HERE) if each._root == self._root]  # noqa: SLF001 - its own class
+        taken = sum(each.hear(said) for each in here) > 0  # all of them hear it
+        replies = [] if taken else say_to_running(self._root, said)
+        if question.parked:
+            self._write_answer(question, answer)
+        elif not taken and None not in replies:
+            why = "; ".join(each for each in replies if each) or "it does not wait any more"
+            raise HoldError(f"call {question.id} of {question.agent} was not answered: {why}")
+        if remember:
+            with (self._folder / question.agent / _REMEMBERED).open("a") as file:
+                file.write(f"{said['remembered']}\n")
+        return question
+
+    def _write_answer(self, question: Question, answer: Answer) -> None:
         path = self._path(question.agent, question.id).with_suffix(".answer")
         temporary = path.with_name(f".{path.name}.{os.getpid()}")
         try:
@@ -202,15 +305,11 @@ class Holds:
             temporary.write_bytes(encode(said))
             path.hardlink_to(temporary)  # unlike a rename, a link is never made over an answer
         except FileExistsError:
-            raise HoldError(f"call {call_id} of {question.agent} was answered a moment ago") from None
+            raise HoldError(f"call {question.id} of {question.agent} was answered a moment ago") from None
         except OSError as error:
             raise HoldError(f"{path}: the answer cannot be written: {error.strerror}") from error
         finally:
             temporary.unlink(missing_ok=True)
-        if remember and answer.verdict == "pass":
-            with (self._folder / question.agent / _REMEMBERED).open("a") as file:
-                file.write(_digest(replace(question, gate="")) + "\n")
-        return question
 
     def sweep(self) -> list[Question]:
         """Remove the questions of hosts that have ended, and say which they were: those calls did not run."""

@@ -22,6 +22,7 @@ from litany_engine.mcp.errors import AnsweredError, ServerError
 from litany_engine.mcp.exchange import METHOD_NOT_FOUND, UNSUPPORTED_PROTOCOL_VERSION, Answer, Exchange
 from litany_engine.mcp.lines import ClosedError, Lines, LineTooLongError, Outgoing
 from litany_engine.mcp.reading import brief, shown
+from litany_engine.tools.ancestry import Claim
 from litany_engine.tools.processes import ProcessError, run_process
 from litany_runtime.limits import KIB, MIB
 
@@ -293,6 +294,7 @@ class Connection:
                 stdin=self._outgoing,
                 max_output_bytes=_KEPT_BYTES,
                 output=self._take,
+                claim=Claim(str(self._cwd)),
             )
         except ProcessError as error:
             self.failure = self.failure or str(error)

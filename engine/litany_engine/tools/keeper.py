@@ -27,6 +27,14 @@ Not reached: what is not a descendant because another daemon started it on reque
 `docker run`, `at`), a set-uid process that this user may not signal, and a tool that first kills the
 spawner and then stops its keeper, once its host has died as well.
 
+A keeper also says whose process it keeps, so that `ancestry.py` can tell a process that runs below a call,
+whatever that process says of itself. A tool is started with two marks that are handed down to all that it
+starts and that it cannot take off: a hard limit on file locks (`RLIMIT_LOCKS`, which the kernel has not
+enforced since 2.4, and which only CAP_SYS_RESOURCE may raise), and, where the kernel takes it without
+`no_new_privs` (CAP_SYS_ADMIN; with that flag `sudo` would not work in a tool), a seccomp filter that lets
+everything pass and gives one unused option of `prctl` an answer of its own. The call itself stands in a
+sealed memory file that the keeper holds open.
+
 This file runs as a program of its own under `python -I -S`: standard library only, nothing of litany.
 
 Wire, host -> keeper on the control socket: one request (`pack_request`), then `T` (end the tree: SIGTERM, the
@@ -38,7 +46,10 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import errno
+import fcntl
 import os
+import platform
+import resource
 import select
 import signal
 import socket
@@ -75,21 +86,38 @@ BUSY_PAUSE_S = 0.002
 WAKE_ROUND_S = 0.1
 """Between two signals to keepers that their host left behind, in case they are stopped."""
 
+CLAIM_FILE = "litany-call"
+"""Name of the sealed memory file in which a keeper says whose process it keeps."""
+
+RLIMIT_LOCKS = 10
+MARK_LOCKS = 0x6C_6974_616E_7921
+"""Hard limit on file locks of a tool's processes; any limit at all is the mark, since a tool may lower it."""
+
+MARK_OPTION = 0x6C69_7461
+"""The option of `prctl` that a tool's processes get `MARK_ANSWER` for; the kernel says EINVAL."""
+MARK_ANSWER = 3333
+
+_SYSCALLS = {"x86_64": (157, 317)}  # prctl, seccomp; elsewhere those of the generic table
+_GENERIC = (167, 277)
+_SECCOMP_SET_MODE_FILTER = 1
+_SECCOMP_FILTER_FLAG_SPEC_ALLOW = 4  # a filter that lets all pass is no reason to slow the processor down
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 _LENGTH = struct.Struct("<I")
 
 
-def pack_request(argv: list[bytes], env: list[bytes], cwd: bytes, grace_s: float) -> bytes:
+def pack_request(
+    argv: list[bytes], env: list[bytes], cwd: bytes, grace_s: float, claim: bytes = b""
+) -> bytes:
     """The request to start `argv`: NUL-separated, since none of the parts can hold a NUL."""
-    body = b"\0".join([repr(grace_s).encode(), cwd, str(len(argv)).encode(), *argv, *env])
+    body = b"\0".join([repr(grace_s).encode(), cwd, claim, str(len(argv)).encode(), *argv, *env])
     return _LENGTH.pack(len(body)) + body
 
 
-def _read_request(control: socket.socket) -> tuple[list[bytes], list[bytes], bytes, float]:
+def _read_request(control: socket.socket) -> tuple[list[bytes], list[bytes], bytes, float, bytes]:
     (length,) = _LENGTH.unpack(_read_exactly(control, _LENGTH.size))
-    grace, cwd, count, *rest = _read_exactly(control, length).split(b"\0")
-    return rest[: int(count)], rest[int(count) :], cwd, float(grace)
+    grace, cwd, claim, count, *rest = _read_exactly(control, length).split(b"\0")
+    return rest[: int(count)], rest[int(count) :], cwd, float(grace), claim
 
 
 def _read_exactly(control: socket.socket, size: int) -> bytes:
@@ -182,6 +210,44 @@ def _drain(wake: int) -> None:
             pass
 
 
+# Whose process it is.
+
+
+def _declare(claim: bytes) -> None:
+    """Hold what `ancestry.py` reads: a file in memory that nobody can change, this process included."""
+    file = os.memfd_create(CLAIM_FILE, os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+    os.write(file, claim)
+    fcntl.fcntl(
+        file,
+        fcntl.F_ADD_SEALS,
+        fcntl.F_SEAL_SEAL | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_WRITE,
+    )
+
+
+class _Filter(ctypes.Structure):
+    _fields_ = (("length", ctypes.c_ushort), ("code", ctypes.c_char_p))
+
+
+def _mark() -> None:
+    """Mark this process and all that it starts."""
+    with contextlib.suppress(OSError, ValueError):
+        _, hard = resource.getrlimit(RLIMIT_LOCKS)
+        if hard == resource.RLIM_INFINITY:
+            resource.setrlimit(RLIMIT_LOCKS, (MARK_LOCKS, MARK_LOCKS))
+    prctl, seccomp = _SYSCALLS.get(platform.machine(), _GENERIC)
+    steps = (
+        (0x20, 0, 0, 0),  # the number of the call
+        (0x15, 0, 3, prctl),
+        (0x20, 0, 0, 16 if sys.byteorder == "little" else 20),  # the lower half of its first argument
+        (0x15, 0, 1, MARK_OPTION),
+        (0x06, 0, 0, 0x0005_0000 | MARK_ANSWER),  # SECCOMP_RET_ERRNO
+        (0x06, 0, 0, 0x7FFF_0000),  # SECCOMP_RET_ALLOW
+    )
+    program = _Filter(len(steps), b"".join(struct.pack("=HBBI", *step) for step in steps))
+    call = ctypes.CDLL(None).syscall  # refused without CAP_SYS_ADMIN; then nobody can take off the other mark
+    call(seccomp, _SECCOMP_SET_MODE_FILTER, _SECCOMP_FILTER_FLAG_SPEC_ALLOW, ctypes.byref(program))
+
+
 # The keeper.
 
 
@@ -198,7 +264,7 @@ class _Keeper:
         self._grace_s = 0.0
 
     def start(self, stdio: list[int]) -> bool:
-        argv, env, cwd, self._grace_s = _read_request(self._control)
+        argv, env, cwd, self._grace_s, claim = _read_request(self._control)
         if self._is_late():
             self._tell(FAILED, errno.ECANCELED)
             return False
@@ -209,6 +275,9 @@ class _Keeper:
         try:
             os.chdir(cwd)
             stage = 0
+            if claim:
+                _declare(claim)
+                _mark()
             self._main = self._spawn(argv, variables, stdio)
         except OSError as error:
             self._tell(FAILED, error.errno or 0, stage)

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterable, Callable, Mapping, Sequence
     from pathlib import Path
 
+    from litany_engine.tools.ancestry import Claim
     from litany_engine.tools.spawner import Spawner
 
 MAX_OUTPUT_BYTES = 10 * MIB
@@ -46,6 +47,22 @@ _REMEDIES = {
     errno.ENOEXEC: " (a script begins with the line `#!/path/to/interpreter`)",
 }
 """What to do about the causes that a program somebody has just written has."""
+
+
+@dataclass(slots=True)
+class ToolProcesses:
+    """The processes of tools and servers that this process has started.
+
+    Attributes:
+        started: how many.
+        running: how many there are now.
+    """
+
+    started: int = 0
+    running: int = 0
+
+
+tool_processes = ToolProcesses()
 
 
 class ProcessError(RuntimeError):
@@ -99,6 +116,7 @@ async def run_process(
     max_output_bytes: int = MAX_OUTPUT_BYTES,
     grace_s: float = GRACE_S,
     output: Callable[[str, bytes], None] | None = None,
+    claim: Claim | None = None,
 ) -> ProcessEnd:
     """Run a program to its end, and to the end of everything it started.
 
@@ -114,6 +132,7 @@ async def run_process(
         max_output_bytes: bytes kept of each stream.
         grace_s: seconds between SIGTERM and SIGKILL.
         output: `output("stdout" | "stderr", chunk)` gets the streams as they come; must not raise.
+        claim: whose process this is: it and all below it are marked so. None for the operator's own.
 
     Returns:
         How it ended. Also when the caller's scope is cancelled while it runs: then within
@@ -124,7 +143,7 @@ async def run_process(
         trio.Cancelled: the scope was cancelled before the program was started.
     """
     await trio.lowlevel.checkpoint_if_cancelled()
-    request, token = _request(argv, env, cwd, grace_s)
+    request, token = _request(argv, env, cwd, grace_s, claim)
     with ExitStack() as stack:
         try:
             pipes = Pipes(stack, feed=bool(stdin))
@@ -132,6 +151,10 @@ async def run_process(
         except OSError as error:
             raise ProcessError(f"cannot start a process: {error.strerror}") from error
         pipes.hand_over()
+        if claim is not None:
+            tool_processes.started += 1
+            tool_processes.running += 1
+            stack.callback(_one_less)
         run = _Run(pipes, spawner, max_output_bytes, grace_s, program=argv[0], cwd=cwd, output=output)
         await run.to_the_end(request, stdin)
         if run.never_started:
@@ -142,7 +165,13 @@ async def run_process(
         return run.end()
 
 
-def _request(argv: Sequence[str], env: Mapping[str, str], cwd: Path, grace_s: float) -> tuple[bytes, str]:
+def _one_less() -> None:
+    tool_processes.running -= 1
+
+
+def _request(
+    argv: Sequence[str], env: Mapping[str, str], cwd: Path, grace_s: float, claim: Claim | None
+) -> tuple[bytes, str]:
     if not argv:
         raise ProcessError("cannot start a process: the command is empty")
     token = secrets.token_hex(8)
@@ -152,7 +181,8 @@ def _request(argv: Sequence[str], env: Mapping[str, str], cwd: Path, grace_s: fl
     pairs = [os.fsencode(f"{key}={value}") for key, value in variables.items()]
     if any(b"\0" in each for each in (*arguments, *pairs)):
         raise ProcessError(f"cannot start {argv[0]!r}: an argument or variable holds a NUL character")
-    return keeper.pack_request(arguments, pairs, os.fsencode(cwd), grace_s), token
+    whose = b"" if claim is None else claim.encode()
+    return keeper.pack_request(arguments, pairs, os.fsencode(cwd), grace_s, whose), token
 
 
 class _Run:

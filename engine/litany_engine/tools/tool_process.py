@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import trio
 
 from litany_engine.door.calls import Capture
+from litany_engine.tools.ancestry import Claim
 from litany_engine.tools.environment import tool_environment
 from litany_engine.tools.processes import ProcessEnd, ProcessError, run_process
 from litany_runtime.outcome import DEADLINE_PASSED, STOP_RAISED, Outcome
@@ -40,6 +41,7 @@ async def run_tool_process(
             cwd=context.cwd,
             stdin=stdin,
             output=context.output,
+            claim=Claim(str(context.workspace), context.agent, context.call_id),
         )
     except ProcessError as error:
         return Capture(error.stdout, error.stderr, outcome=Outcome.FAULTED, reason=str(error))
