@@ -15,7 +15,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from door_kit import Place, make_place
 from litany_engine.door.calls import CallEnd, Capture, Context, Tool, ToolCall
 from litany_engine.door.door import Door
-from litany_engine.door.events import MAX_REPORT_CHARS, CallReport, Event
+from litany_engine.door.events import MAX_REPORT_CHARS, CallReport, Event, Watchers
 from litany_engine.door.spans import trace_calls
 from litany_engine.tools.toolset import toolset
 from litany_stubs.words import ToolDeclaration
@@ -57,6 +57,23 @@ def test_progress_is_told_as_it_comes_and_never_after_the_end(place: Place) -> N
 @pytest.mark.parametrize("fraction", [math.nan, math.inf, -1, 2, "x", None])
 def test_a_fraction_that_is_none_is_left_out(place: Place, fraction: Any) -> None:
     assert reports_of(place, ("x", fraction))[0].fraction is None
+
+
+def test_progress_of_a_total_is_told_with_its_fraction() -> None:
+    seen: list[Event] = []
+    watchers = Watchers()
+    watchers.add(seen.append)
+    call = ToolCall("c", "t", {})
+    watchers.report(call, "", progress=3, total=4)
+    watchers.report(call, "", progress=7)
+    watchers.report(call, "", 0.5)
+    watchers.report(call, "", progress=10**400, total="x")
+    assert seen == [
+        CallReport(call, "", 0.75, 3.0, 4.0),
+        CallReport(call, "", None, 7.0, None),
+        CallReport(call, "", 0.5, 0.5, 1.0),
+        CallReport(call, "", None, None, None),
+    ]
 
 
 def test_a_long_report_keeps_its_end_and_says_so(place: Place) -> None:

@@ -188,18 +188,18 @@ def test_progress_is_told_to_a_client_that_asks_for_it(workspace: Workspace) -> 
 
 
 def test_what_an_inner_call_reports_is_progress_of_its_program(workspace: Workspace) -> None:
-    told: list[tuple[float | None, str | None]] = []
+    told: list[tuple[float, float | None, str | None]] = []
 
     async def hear(progress: float, total: float | None, message: str | None) -> None:
-        told.append((total, message))
+        told.append((progress, total, message))
 
     async def do(session: ClientSession) -> Any:
         program = "import litany_tools\nlitany_tools.slow()"
         await session.call_tool("python", {"program": program}, progress_callback=hear)
-        await wait_until(lambda: told and told[-1][1] == "nearly")
+        await wait_until(lambda: told and told[-1][2] == "nearly")
 
     served(workspace, do, "--tools", str(workspace.root.parent / "tools.py"))
-    assert told[-1] == (None, "nearly")  # its fraction is not the program's
+    assert told[-1] == (0.9, 1.0, "nearly")
 
 
 def test_a_client_that_cancels_stops_its_call_and_what_it_printed_is_kept(workspace: Workspace) -> None:

@@ -99,7 +99,8 @@ class Context:
         call_id: this call's id.
         cwd: the agent's working directory.
         deadline: absolute, on trio's clock (`trio.current_time()`); `math.inf` for none.
-        report: `report(message, fraction=None)` tells progress to whoever watches; never raises.
+        report: `report(message, fraction=None, *, progress=None, total=None)` tells progress to whoever
+            watches, as a fraction or as so much of a total; never raises.
         record: the folder of this call's record.
         invoke: makes an inner call of this one through the same door; dead once this call has ended. Takes
             the tool's name, its input and, of a program that waits for it, what is known of its waiting.

@@ -28,6 +28,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
 import trio
@@ -242,7 +243,7 @@ class Door:
                 invoke=lambda name, arguments, awaited=None: self.invoke(
                     name, arguments, running.inner_caller(), awaited=awaited
                 ),
-                report=lambda message, fraction=None: self._report(running, message, fraction),
+                report=partial(self._report, running),
                 output=output,
             )
         finally:
@@ -265,9 +266,17 @@ class Door:
             for ending in endings:
                 await ending.wait()
 
-    def _report(self, running: Running, message: object, fraction: object) -> None:
+    def _report(
+        self,
+        running: Running,
+        message: object,
+        fraction: object = None,
+        *,
+        progress: object = None,
+        total: object = None,
+    ) -> None:
         if running in self._running:  # what comes after the end is nobody's progress
-            self._watchers.report(running.call, message, fraction)
+            self._watchers.report(running.call, message, fraction, progress=progress, total=total)
 
     def _end(self, running: Running, capture: Capture) -> CallEnd:
         if self._decisions is not None and capture.outcome is not Outcome.REFUSED:

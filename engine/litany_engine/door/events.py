@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -37,11 +38,15 @@ class CallReport:
         call: the call.
         message: bounded text.
         fraction: between 0 and 1, or None when the tool cannot tell.
+        progress: how far it is in the tool's own unit, or None when the tool cannot tell.
+        total: how far that is in all, in the same unit; None when the tool cannot tell.
     """
 
     call: ToolCall
     message: str
     fraction: float | None
+    progress: float | None = None
+    total: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,17 +90,42 @@ class Watchers:
             except Exception:  # noqa: BLE001
                 self._remove(watcher)
 
-    def report(self, call: ToolCall, message: object, fraction: object = None) -> None:
+    def report(
+        self,
+        call: ToolCall,
+        message: object,
+        fraction: object = None,
+        *,
+        progress: object = None,
+        total: object = None,
+    ) -> None:
         """Tell of a call's progress; what a tool says here is bounded and never an error."""
-        told = float(fraction) if isinstance(fraction, int | float) and 0 <= fraction <= 1 else None
+        done, whole, told = _amount(progress), _amount(total), _amount(fraction)
+        if told is None and done is not None and whole:
+            told = done / whole
+        if told is not None and told > 1:
+            told = None
+        if done is None:
+            done, whole = told, None if told is None else 1.0
         try:
             text = str(message)
         except Exception:  # noqa: BLE001 - a message that cannot be made is not told
             return
         if len(text) > MAX_REPORT_CHARS:
             text = "…" + text[1 - MAX_REPORT_CHARS :]  # what it says last is how far it is
-        self.tell(CallReport(call, text, told))
+        self.tell(CallReport(call, text, told, done, whole))
 
     def _remove(self, watcher: Callable[[Event], None]) -> None:
         if watcher in self._watchers:
             self._watchers.remove(watcher)
+
+
+def _amount(value: object) -> float | None:
+    """A number that says how much, or None for anything else."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        amount = float(value)
+    except OverflowError:
+        return None
+    return amount if 0 <= amount < math.inf else None

@@ -217,7 +217,7 @@ class _Server:
 
     async def _call(self, name: str, expected: Expected, call: ToolCall, context: Context) -> Capture:
         def report(progress: float, total: float | None, message: str) -> None:
-            context.report(message, progress / total if total else None)
+            context.report(message, progress=progress, total=total)
 
         try:
             async with self._using:

@@ -1,7 +1,8 @@
 """Progress of a call, as a client is told of it: the latest report wins, and none holds up the call.
 
-MCP wants a number that grows with each notification. A tool that gives a fraction gives that number; between
-two fractions, and without one, a report is the least step further.
+What a tool says is what the client is told: how far, of how much, and the words. When a program makes several
+calls that report, their amounts are added up, since MCP wants a number that grows with each notification; a
+report that would not make it grow is the least step further.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import threading
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import trio
 
@@ -29,31 +30,43 @@ class Progress:
     """What there is to tell of one call.
 
     Attributes:
-        call_id: the call's id, once it has one.
         message: the last report's text; None once it has been told.
-        value: what was told last, or is to be told now.
-        total: 1 once the tool has given a fraction.
+        value: what is to be told now.
+        total: of how much that is; None when a call that reports cannot tell.
     """
 
-    call_id: str = ""
     message: str | None = None
     value: float = 0.0
     total: float | None = None
+    _said: dict[str, tuple[float, float | None]] = field(default_factory=dict)
+    _ended: tuple[float, float | None] = (0.0, 0.0)
+    _told: float = -STEP
     _more: trio.Event = field(default_factory=trio.Event)
 
-    def report(self, message: str, fraction: float | None) -> None:
-        """Take in a report."""
+    def report(self, call_id: str, message: str, progress: float | None, total: float | None) -> None:
+        """Take in what a call says of itself."""
         self.message = message
-        self.value += STEP
-        if fraction is not None:
-            self.total = 1.0
-            self.value = max(self.value, fraction)
+        if progress is not None:
+            self._said[call_id] = (progress, total)
+        amounts = [self._ended, *self._said.values()]
+        self.value = max(sum(done for done, _ in amounts), self._told + STEP)
+        totals = [whole for _, whole in amounts if whole is not None]
+        whole = sum(totals)
+        self.total = whole if len(totals) == len(amounts) and whole > 0 else None
         self._more.set()
+
+    def ended(self, call_id: str) -> None:
+        """A call has ended: what it said last stays said."""
+        done, whole = self._said.pop(call_id, (0.0, 0.0))
+        before, before_whole = self._ended
+        both = None if whole is None or before_whole is None else before_whole + whole
+        self._ended = (before + done, both)
 
     async def tell(self, tell: Callable[[float, float | None, str | None], Awaitable[None]]) -> None:
         """Tell what there is to tell, once."""
         if self.message is not None:
             message, self.message = self.message, None
+            self._told = self.value
             await tell(self.value, self.total, message or None)
 
     async def keep_telling(self, tell: Callable[[float, float | None, str | None], Awaitable[None]]) -> None:
@@ -85,16 +98,20 @@ class Reports:
             request = asking.get() if event.parent is None else self._requests.get(event.parent)
             if request is not None:
                 self._requests[event.call.id] = request
-                request.call_id = request.call_id or event.call.id
         elif isinstance(event, CallEnd):
-            self._requests.pop(event.call.id, None)
+            if (request := self._requests.pop(event.call.id, None)) is not None:
+                self._later(request.ended, event.call.id)
         elif (request := self._requests.get(event.call.id)) is not None:
             if isinstance(event, CallReport):
-                own = event.call.id == request.call_id
-                fraction = event.fraction if own else None  # that of an inner call is of something else
-                if threading.get_ident() == self._thread:
-                    request.report(event.message, fraction)
-                else:  # a sync tool reports from its worker thread
-                    self._token.run_sync_soon(request.report, event.message, fraction)
+                report = (event.call.id, event.message, event.progress, event.total)
+                self._later(request.report, *report)
             elif isinstance(event, CallHeld):
-                request.report(f"waits for the operator's answer: {event.reason}", None)
+                words = f"waits for the operator's answer: {event.reason}"
+                self._later(request.report, event.call.id, words, None, None)
+
+    def _later(self, do: Callable[..., None], *arguments: Any) -> None:
+        """Do it in trio's thread: a sync tool reports from its worker thread."""
+        if threading.get_ident() == self._thread:
+            do(*arguments)
+        else:
+            self._token.run_sync_soon(do, *arguments)

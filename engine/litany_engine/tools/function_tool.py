@@ -55,7 +55,8 @@ class ToolContext:
         call_id: this call's id.
         cwd: the agent's working directory; the process's own is somebody else's.
         deadline: absolute, on `time.monotonic()`; `math.inf` for none.
-        report: `report(message, fraction=None)` tells progress to whoever watches; never raises.
+        report: `report(message, fraction=None, *, progress=None, total=None)` tells progress to whoever
+            watches, as a fraction or as so much of a total; never raises.
     """
 
     agent: str
