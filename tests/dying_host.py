@@ -143,6 +143,7 @@ def main() -> None:
 
     from litany_engine import open_workspace, tool
     from litany_engine.api import OpenWorkspace
+    from litany_engine.tools.definitions import Traits
     from litany_engine.windows.driver import Driver  # noqa: F401
     from litany_engine.windows.lock import executor_lock  # noqa: F401
     from litany_engine.windows.transcript import Transcript
@@ -163,6 +164,14 @@ def main() -> None:
             note(workspace, file)
             (workspace.worktree(AGENT) / file).write_text(file)
             await trio.lowlevel.checkpoint()
+            return f"wrote {file}"
+
+        @tool(traits=Traits(concurrency_safe=True))
+        async def write_beside(file: str) -> str:
+            """Change a file, beside others that do."""
+            note(workspace, file)
+            (workspace.worktree(AGENT) / file).write_text(file)
+            await trio.sleep(0.001 * (len(file) % 3))
             return f"wrote {file}"
 
         @tool
@@ -192,7 +201,7 @@ def main() -> None:
             return f"wrote {file}"
 
         async def work() -> None:
-            async with open_workspace(workspace, tools=[write, stop_me, die_when]) as ws:
+            async with open_workspace(workspace, tools=[write, write_beside, stop_me, die_when]) as ws:
                 opened.append(ws)
                 if request["do"] == "window":
                     await ws.window(AGENT, request["calls"])

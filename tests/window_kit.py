@@ -15,6 +15,7 @@ import trio
 
 from litany_engine import init_workspace, tool
 from litany_engine.door.calls import Tool
+from litany_engine.tools.definitions import Traits
 from litany_engine.windows.entries import Side, standing
 from litany_engine.windows.transcript import Transcript
 from litany_engine.workspaces.workspace import Workspace
@@ -129,3 +130,17 @@ def make_tools(seen: list[str] | None = None) -> list[Tool]:
         raise ValueError("it cannot")
 
     return [say, hang, fail]
+
+
+def beside(root: Path) -> Tool:
+    """A tool that is safe beside others."""
+
+    @tool(name="beside", traits=Traits(concurrency_safe=True))
+    async def run(text: str) -> str:
+        """Notes that it ran; ends, or hangs until the host dies."""
+        with (root / "effects").open("a") as file:
+            file.write(f"{text}\n")
+        await trio.sleep(0 if text.startswith("quick") else 3600)
+        return text
+
+    return run

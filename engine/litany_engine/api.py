@@ -233,7 +233,7 @@ class OpenWorkspace:
         """Take a reply of the agent's model into its transcript and answer the calls in it, in their order.
 
         What a dead host left unanswered is settled first. Each result is committed with what its call did to
-        files before the next call begins.
+        files before the next call begins; calls of tools that are safe beside others run together.
 
         Args:
             agent: whose reply it is; the only agent when None.

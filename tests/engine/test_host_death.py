@@ -57,6 +57,7 @@ def advance(workspace: Workspace) -> Advance:
 def blocks(kinds: list[str]) -> list[dict[str, Any]]:
     make: dict[str, Callable[[str], dict[str, Any]]] = {
         "answered": lambda call: use(call, "write", file=call),
+        "beside": lambda call: use(call, "write_beside", file=call),
         "refused": lambda call: use(call, "nothing_of_that_name"),
         "stopped": lambda call: use(call, "stop_me", file=call),
         **{f"died {when}": dying(when) for when in ("running", "recorded", "answered")},
@@ -92,7 +93,9 @@ def ended_calls(workspace: Workspace) -> dict[str, str]:
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(
-    kinds=st.lists(st.sampled_from(["answered", "answered", "refused", "stopped"]), min_size=1, max_size=4),
+    kinds=st.lists(
+        st.sampled_from(["answered", "beside", "beside", "refused", "stopped"]), min_size=1, max_size=4
+    ),
     when=st.floats(0, 1.1),
     again=st.none() | st.integers(1, 2 * STOPS_A_CALL),
 )
@@ -119,12 +122,15 @@ def test_any_death_leaves_one_result_for_each_call_in_order_and_an_agent_that_go
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     kinds=st.lists(
-        st.sampled_from(["answered", "refused", "stopped", "died running", "died recorded", "died answered"]),
+        st.sampled_from(
+            ["answered", "beside", "refused", "stopped", "died running", "died recorded", "died answered"]
+        ),
         min_size=1,
         max_size=6,
     )
 )
 @example(kinds=["stopped", "answered", "refused"])
+@example(kinds=["beside", "beside", "died recorded", "beside"])
 @example(kinds=["answered", "died running", "refused", "stopped"])
 @example(kinds=["refused", "died recorded", "answered"])
 @example(kinds=["died answered", "died running"])

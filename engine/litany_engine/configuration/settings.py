@@ -66,7 +66,8 @@ SETTINGS: tuple[Setting, ...] = (
             "Modules that programs may import besides the curated standard library. Each is code that you "
             "trust with all that a program may do: its functions are not policed.", '["numpy"]'),
     Setting("", "concurrency", count(1), "8",
-            "How many inner calls of an agent run at once; of tools that are not safe beside others, one."),
+            "How many inner calls of an agent run at once, and how many calls of one reply; of tools that "
+            "are not safe beside others, one."),
     Setting("", "unmatched", one_of("allow", "ask", "deny"), '"allow"',
             "What becomes of a call that none of the [[rules]] applies to."),
 

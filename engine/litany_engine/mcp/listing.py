@@ -238,6 +238,7 @@ def _traits(config: ServerConfig, told: Told) -> Traits:
     return Traits(
         read_only=read_only,
         destructive=not harmless,
+        concurrency_safe=True if read_only else None,
         permissions=frozenset() if closed else frozenset({"network_access"}),
         category="custom" if closed else "network",
         provenance=Provenance(config.name, trusted),

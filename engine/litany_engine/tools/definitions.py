@@ -59,8 +59,9 @@ class Traits:
             again until somebody says something to the agent.
         read_only: it changes nothing.
         destructive: it cannot be undone.
-        concurrency_safe: it may run beside other calls. A tool that says nothing may: calls are only ever in
-            flight together because a program started them so. One that cannot bear company says False.
+        concurrency_safe: it may run beside other calls. One that says nothing may in a program, whose calls
+            are only ever in flight together because it started them so; and not in a reply, whose calls run
+            together when the tool of each says True. One that cannot bear company says False.
         barrier: calls before it end before it begins, calls after it wait for its end.
         provenance: None for a tool of this host.
     """
@@ -77,7 +78,7 @@ class Traits:
     terminal: bool = False
     read_only: Judge = False
     destructive: Judge = False
-    concurrency_safe: Judge = True
+    concurrency_safe: Judge | None = None
     barrier: bool = False
     provenance: Provenance | None = None
 
@@ -125,8 +126,16 @@ class Traits:
         return _judged(self.destructive, arguments, otherwise=True)
 
     def is_concurrency_safe(self, arguments: JSON) -> bool:
-        """Whether this call may run beside others."""
-        return self._believed and _judged(self.concurrency_safe, arguments, otherwise=False)
+        """Whether this call of a program may run beside others of it."""
+        safe = self.concurrency_safe
+        return self._believed and (safe is None or _judged(safe, arguments, otherwise=False))
+
+    def is_declared_safe(self, arguments: JSON) -> bool:
+        """Whether this call of a reply may run beside others of it; a tool that says nothing may not."""
+        safe = self.concurrency_safe
+        if safe is None or self.barrier or not self._believed:
+            return False
+        return _judged(safe, arguments, otherwise=False)
 
     def asks_to_escape(self, arguments: JSON) -> bool:
         """Whether this call asks to leave its confinement: anything but a plain no is a yes."""

@@ -69,7 +69,7 @@ class _Descriptor(msgspec.Struct, forbid_unknown_fields=True):
     terminal: bool = False
     read_only: bool = False
     destructive: bool = False
-    concurrency_safe: bool = True
+    concurrency_safe: bool | None = None
     barrier: bool = False
     max_retries: int = 0
 

@@ -228,6 +228,7 @@ class Driver:
             transcript,
             self._marks(agent),
             bounds=Bounds(config.output_head_bytes, config.output_tail_bytes),
+            together=config.concurrency,
             flag=flag,
         )
         with closing(step):
@@ -255,10 +256,13 @@ class Driver:
             marks.lift()  # it was answered, or never asked: nothing waits for it
             held = None
         settled: list[ToolResult] = []
-        if held is None and now.unanswered:
+        # Nothing at or after a held call has run; what is unanswered before it ran beside what came first.
+        ids = [call.id for call in now.unanswered]
+        dead = now.unanswered[: len(ids) if held is None else ids.index(held.tool_use_id)]
+        if dead:
             if not look_at_records:
                 records = complete_dead_records(workspace.root / "steps" / agent.id)
-            for call in now.unanswered:
+            for call in dead:
                 result = self._died(agent, now, call)
                 transcript.append_result(result, "its host died")
                 settled.append(result)
