@@ -658,7 +658,7 @@ def test_an_inner_call_that_is_held_is_refused_and_parks_nothing(tmp_path: Path)
     answers = window(
         workspace, use("a", "relay"), tools=[*make_tools(), Tool(ToolDeclaration("relay"), execute)]
     )
-    assert answers.results[0].text == "Exit code: 0\nrefused"
+    assert answers.results[0].text.splitlines()[:2] == ["Exit code: 0", "refused"]
     assert workspace.repository.read_mark("held", AGENT) is None
 
 
