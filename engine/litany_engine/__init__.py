@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from litany_engine.api import OpenWorkspace, open_workspace
+    from litany_engine.asyncio_host import open_workspace as open_workspace_asyncio
     from litany_engine.blocking import open_workspace as open_workspace_blocking
     from litany_engine.door.calls import CallEnd, Capture, ToolCall
     from litany_engine.door.events import CallHeld, CallReport, CallStarted
@@ -34,6 +35,7 @@ __all__ = [
     "Withhold",
     "init_workspace",
     "open_workspace",
+    "open_workspace_asyncio",
     "open_workspace_blocking",
     "tool",
 ]
@@ -53,6 +55,7 @@ _HOMES = {
     "Withhold": ("door.screens", "Withhold"),
     "init_workspace": ("workspaces.new_workspace", "init_workspace"),
     "open_workspace": ("api", "open_workspace"),
+    "open_workspace_asyncio": ("asyncio_host", "open_workspace"),
     "open_workspace_blocking": ("blocking", "open_workspace"),
     "tool": ("tools.function_tool", "tool"),
 }

@@ -119,9 +119,9 @@ class OpenWorkspace:
         Raises:
             WorkspaceError: there is no such agent, or none was named and there are several.
             RecordError: no step can be opened for it.
+            trio.Cancelled: the caller was cancelled; the program has ended, and its record says why.
         """
-        asked = {"program": program} if deadline is None else {"program": program, "deadline": deadline}
-        return await self.invoke(PYTHON, asked, agent=agent, on_output=on_output)
+        return await self.invoke(PYTHON, python_input(program, deadline), agent=agent, on_output=on_output)
 
     async def invoke(
         self,
@@ -151,7 +151,25 @@ class OpenWorkspace:
             UnitError: the deadline is none.
             RecordError: no step can be opened for it.
             ServerError: it may reach the tools of an MCP server that cannot be used.
+            trio.Cancelled: the caller was cancelled; the call has ended, and its record says why.
         """
+        end = await self.invoke_end(
+            name, arguments, agent=agent, deadline=deadline, on_output=on_output, call_id=call_id
+        )
+        await trio.lowlevel.checkpoint_if_cancelled()
+        return end
+
+    async def invoke_end(
+        self,
+        name: str,
+        arguments: JSON,
+        *,
+        agent: str | None = None,
+        deadline: float | str | None = None,
+        on_output: Callable[[str, bytes], None] | None = None,
+        call_id: str | None = None,
+    ) -> CallEnd:
+        """Make one call as `invoke` does, for a caller whom a cancellation must not cost the call's end."""
         self._refuse_inside()
         who = self.agent(agent)
         # Before there is a step, which a mistake in it would leave empty.
@@ -187,6 +205,7 @@ class OpenWorkspace:
         Raises:
             WorkspaceError: there is no such agent.
             RecordError: that is no call's id, or that call has no record.
+            trio.Cancelled: the caller was cancelled; the call has ended, and its record says why.
         """
         who = self.agent(agent)
         await self._meet(who, name)
@@ -195,7 +214,9 @@ class OpenWorkspace:
             # When its deadline is, only its own process knows; none is later than the maximum from now.
             caller = replace(self._caller(who, step), parent=Parent(parent, lives=lives))
             bound = trio.current_time() + min(self.workspace.config.maximum_deadline_s, caller.deadline_s)
-            return await self._door.invoke(name, arguments, caller, call_id=call_id, deadline=bound)
+            end = await self._door.invoke(name, arguments, caller, call_id=call_id, deadline=bound)
+        await trio.lowlevel.checkpoint_if_cancelled()
+        return end
 
     async def perform(self, call: ToolCall, context: Context) -> Capture:
         """Do what the tool itself would do; for a router that leaves a call to it.
@@ -417,6 +438,11 @@ class OpenWorkspace:
         )
 
 
+def python_input(program: str, deadline: float | str | None) -> dict[str, JSON]:
+    """The input of a `python` call."""
+    return {"program": program} if deadline is None else {"program": program, "deadline": deadline}
+
+
 @asynccontextmanager
 async def open_workspace(
     path: Path | str | Workspace,
@@ -445,9 +471,8 @@ async def open_workspace(
     """
     if not trio.lowlevel.in_trio_task():
         raise RuntimeError(
-            "open_workspace is for hosts under trio, and this is none. Elsewhere: with "
-            "open_workspace_blocking(...) as ws; under asyncio its calls are awaited by "
-            "await asyncio.to_thread(ws.python, program)"
+            "open_workspace is for hosts under trio, and this is none. Under asyncio: async with "
+            "open_workspace_asyncio(...) as ws; elsewhere: with open_workspace_blocking(...) as ws"
         )
     workspace = path if isinstance(path, Workspace) else open_workspace_at(Path(path))
     refuse_held_settings(workspace.root)

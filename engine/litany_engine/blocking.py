@@ -6,30 +6,29 @@
         end = ws.python("print('hello')", deadline="30s")
 
 One thread runs trio for as long as the block lasts; calls may come from any other thread, several at once.
-An asyncio host awaits `asyncio.to_thread(ws.python, program)`.
+Hosts under asyncio have a form of their own (`asyncio_host.py`).
 """
 
 from __future__ import annotations
 
 import queue
-import threading
 from collections.abc import Callable
-from concurrent.futures import Future
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TypeVar
+from contextlib import asynccontextmanager, contextmanager
+from typing import TYPE_CHECKING, TypeVar
 
-import trio
-
-from litany_engine.api import OpenWorkspace
 from litany_engine.api import open_workspace as open_workspace_in_trio
+from litany_engine.api import python_input
 from litany_engine.tools.function_tool import in_thread, tool_context
 from litany_engine.tools.in_process import LEFT_BEHIND, LeftBehindError
+from litany_engine.tools.python_act import PYTHON
+from litany_engine.trio_thread import Served, serve
 from litany_runtime.outcome import STOP_RAISED
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Iterable, Iterator, Sequence
+    from collections.abc import AsyncIterator, Awaitable, Iterable, Iterator, Sequence
     from pathlib import Path
 
+    from litany_engine.api import OpenWorkspace
     from litany_engine.door.calls import CallEnd, Capture, Context, Tool, ToolCall
     from litany_engine.door.events import Event
     from litany_engine.door.screens import Screen
@@ -51,10 +50,9 @@ whoever waits there looks at `context.stopped()`."""
 class BlockingWorkspace:
     """An opened workspace whose calls block; made by `open_workspace`."""
 
-    def __init__(self, opened: OpenWorkspace, jobs: trio.Nursery, token: trio.lowlevel.TrioToken) -> None:
-        self._opened = opened
-        self._jobs = jobs
-        self._token = token
+    def __init__(self, served: Served) -> None:
+        self._served = served
+        self._opened = served.opened
 
     @property
     def workspace(self) -> Workspace:
@@ -71,7 +69,9 @@ class BlockingWorkspace:
     ) -> CallEnd:
         """Run a program as an agent; see `OpenWorkspace.python`. `on_output` is called in trio's thread."""
         return self._wait(
-            lambda: self._opened.python(program, agent=agent, deadline=deadline, on_output=on_output)
+            lambda: self._opened.invoke_end(
+                PYTHON, python_input(program, deadline), agent=agent, on_output=on_output
+            )
         )
 
     def invoke(
@@ -86,7 +86,7 @@ class BlockingWorkspace:
     ) -> CallEnd:
         """Make one call as an agent; see `OpenWorkspace.invoke`. `on_output` is called in trio's thread."""
         return self._wait(
-            lambda: self._opened.invoke(
+            lambda: self._opened.invoke_end(
                 name, arguments, agent=agent, deadline=deadline, on_output=on_output, call_id=call_id
             )
         )
@@ -138,25 +138,17 @@ class BlockingWorkspace:
             return self._opened.watch(watcher)
 
         leave = self._wait(begin)
-        return lambda: self._in_trio(leave)
+        return lambda: self._served.call(leave)
 
     def _wait(self, work: Callable[[], Awaitable[T]]) -> T:
-        answer: Future[T] = Future()
-        scope = trio.CancelScope()
-        self._in_trio(lambda: self._jobs.start_soon(_job, work, scope, answer))
+        job = self._served.begin(work)
         try:
-            return answer.result()
+            return job.answer.result()
         except KeyboardInterrupt:
             # The waiting thread is asked to leave: what it waits for is stopped, and its end is recorded.
-            self._in_trio(scope.cancel)
-            answer.exception()
+            job.cancel()
+            job.answer.exception()
             raise
-
-    def _in_trio(self, do: Callable[[], object]) -> None:
-        try:
-            self._token.run_sync_soon(do)
-        except trio.RunFinishedError:
-            raise RuntimeError("the workspace is closed: make calls inside its `with` block") from None
 
 
 @contextmanager
@@ -173,10 +165,10 @@ def open_workspace(
     Args and errors are those of `litany_engine.api.open_workspace`, but for the router, which is a function
     that need not be async.
     """
-    opened: queue.SimpleQueue[BlockingWorkspace | BaseException] = queue.SimpleQueue()
-    leave = trio.Event()
+    opened: queue.SimpleQueue[Served | BaseException] = queue.SimpleQueue()
 
-    async def serve() -> None:
+    @asynccontextmanager
+    async def routed() -> AsyncIterator[OpenWorkspace]:
         async def route(call: ToolCall, context: Context) -> Capture:
             assert router is not None
             answer = router
@@ -187,41 +179,18 @@ def open_workspace(
                 return LEFT_BEHIND
             return await ws.perform(call, context) if capture is None else capture
 
-        async with (
-            open_workspace_in_trio(
-                path, tools=tools, limits=limits, screens=screens, router=None if router is None else route
-            ) as ws,
-            trio.open_nursery() as jobs,
-        ):
-            opened.put(BlockingWorkspace(ws, jobs, trio.lowlevel.current_trio_token()))
-            await leave.wait()
-            jobs.cancel_scope.cancel()
+        async with open_workspace_in_trio(
+            path, tools=tools, limits=limits, screens=screens, router=None if router is None else route
+        ) as ws:
+            yield ws
 
-    def run() -> None:
-        try:
-            trio.run(serve)
-        except BaseException as error:  # noqa: BLE001  handed to the thread that opens or closes
-            opened.put(error)
-
-    thread = threading.Thread(target=run, name="litany", daemon=True)
-    thread.start()
+    thread = serve(routed, opened.put)
     first = opened.get()
     if isinstance(first, BaseException):
         thread.join()
         raise first
     try:
-        yield first
+        yield BlockingWorkspace(first)
     finally:
-        first._in_trio(leave.set)  # noqa: SLF001  one idea, a class and the function that makes it
+        first.leave()
         thread.join()
-
-
-async def _job(work: Callable[[], Awaitable[Any]], scope: trio.CancelScope, answer: Future[Any]) -> None:
-    with scope:
-        try:
-            answer.set_result(await work())
-        except Exception as error:  # noqa: BLE001  it belongs to the thread that waits
-            answer.set_exception(error)
-        except BaseException:
-            answer.set_exception(RuntimeError("the workspace was closed, or the wait for this call given up"))
-            raise

@@ -123,7 +123,7 @@ def test_a_host_under_asyncio_is_told_which_form_is_for_it(place: Path) -> None:
         async with open_workspace(place):
             raise AssertionError("opened")
 
-    with pytest.raises(RuntimeError, match=r"open_workspace_blocking.*asyncio\.to_thread"):
+    with pytest.raises(RuntimeError, match=r"open_workspace_asyncio.*open_workspace_blocking"):
         asyncio.run(main())
 
     async def blocking() -> str:

@@ -692,6 +692,7 @@ def test_each_example_runs_as_it_is(state: Path, tmp_path: Path, example: str, w
     ("script", "words"),
     [
         ("host", ["ordering ten", "completed, 6 calls"]),
+        ("asyncio_host", ["{'pear': 2.25}", "the program was ended"]),
         ("agent", ["toolu_1: 'Exit code: 0\\n3 letters", "toolu_2: ", "the last window: finished"]),
         ("demo", ["all", "call_1-1 ", "read_file"]),
     ],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,9 +13,10 @@ import trio.lowlevel
 
 from litany_engine import init_workspace, open_workspace_blocking, tool
 from litany_engine.blocking import BlockingWorkspace
-from litany_engine.door.calls import CallEnd
+from litany_engine.door.calls import CallEnd, Capture, Context, Tool, ToolCall
 from litany_engine.tools.definitions import Traits
 from litany_runtime.outcome import Outcome
+from litany_stubs.words import ToolDeclaration
 
 begun: list[str] = []
 cancelled: list[str] = []
@@ -233,3 +235,21 @@ print("end")
     end = ws.python(program, deadline="50s")
     assert (end.outcome, end.stdout) == (Outcome.COMPLETED, b"end\n"), end.stderr
     assert records(end)["left"]["outcome"] == "stopped"
+
+
+async def _outer(call: ToolCall, context: Context) -> Capture:
+    assert context.invoke is not None
+    with trio.move_on_after(0.2) as scope:
+        await context.invoke("bash", {"command": "echo begun; sleep 60"})
+    return Capture(data=scope.cancelled_caught)
+
+
+def test_a_tool_that_stops_waiting_for_a_call_is_cancelled_out_of_it(tmp_path: Path) -> None:
+    """Though that call hands over what it had printed, as a stopped one does."""
+    place = init_workspace(tmp_path / "ws", agent="a").root
+    outer = Tool(ToolDeclaration("outer", "Call another.", {"type": "object"}), _outer)
+    with open_workspace_blocking(place, tools=[outer]) as ws:
+        end = ws.invoke("outer", {})
+    assert end.data is True
+    inner = json.loads((place / "steps/a/001/tools/call_1-1/output.json").read_text())
+    assert (inner["outcome"], inner["stdout"]) == ("stopped", "begun\n")

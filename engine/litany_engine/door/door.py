@@ -240,9 +240,7 @@ class Door:
                 asked,
                 running,
                 arrived,
-                invoke=lambda name, arguments, awaited=None: self.invoke(
-                    name, arguments, running.inner_caller(), awaited=awaited
-                ),
+                invoke=partial(self._invoke_inner, running),
                 report=partial(self._report, running),
                 output=output,
             )
@@ -255,6 +253,15 @@ class Door:
         if self._decisions is not None and (fault := self._decisions.fault()):
             raise ControlFault(f"the control is not asked: {fault}")
         return await self._consult(call, caller)
+
+    async def _invoke_inner(
+        self, running: Running, name: str, arguments: JSON, awaited: Awaited | None = None, /
+    ) -> CallEnd:
+        """Make a call in the name of one that runs; a tool that stops waiting for it is told so as ever."""
+        end = await self.invoke(name, arguments, running.inner_caller(), awaited=awaited)
+        if awaited is None:
+            await trio.lowlevel.checkpoint_if_cancelled()
+        return end
 
     async def _end_inner(self, running: Running) -> None:
         """End what a call has left in flight in other tasks than its own: calls end before who made them."""

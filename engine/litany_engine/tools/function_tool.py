@@ -190,12 +190,12 @@ def _executor(function: Callable[..., Any], name: str, signature: Signature) -> 
 
     def begin(arguments: dict[str, Any], context: Context) -> Awaitable[Any]:
         if is_async and parameter is None:
-            return in_process.in_task(partial(function, **arguments))
+            return in_process.in_own_loop(partial(function, **arguments))
         own = tool_context(context)
         if parameter is not None:
             arguments[parameter] = own
         work = partial(function, **arguments)
-        return in_process.in_task(work) if is_async else in_thread(work, own, heeds=parameter is not None)
+        return in_process.in_own_loop(work) if is_async else in_thread(work, own, heeds=parameter is not None)
 
     async def execute(call: ToolCall, context: Context) -> Capture:
         try:
