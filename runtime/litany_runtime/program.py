@@ -29,7 +29,7 @@ class Program:
 
     Attributes:
         source: the program text; UTF-8 or with a PEP 263 cookie. Parsed in the child, never here.
-        stubs: the source of its `litany_tools`.
+        stubs: the source of its `litany_tools`; "" for a program that has no tools.
         worktree: the agent's worktree on the host, a folder directly under the supervisor's worktree root;
             None for a program without files.
         files: what it may do there.

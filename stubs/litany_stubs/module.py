@@ -31,12 +31,15 @@ CODE_NAME = "<litany_tools>"
 def compile_stubs(source: str) -> bytes:
     """Compile the text of a stub module to code that `load_stubs` of the same Python version runs.
 
+    No text at all stands for the module of a program that has no tools.
     Kept for the last 64 toolsets: an agent's toolset seldom changes between its programs.
     """
     import ast  # noqa: PLC0415 - a child gets code
 
     from litany_stubs.compiling import for_programs  # noqa: PLC0415
+    from litany_stubs.render import render  # noqa: PLC0415
 
+    source = source or render(())
     code = compile(for_programs(ast.parse(source, CODE_NAME)), CODE_NAME, "exec", dont_inherit=True)
     return marshal.dumps(code)
 

@@ -12,7 +12,7 @@ from litany_runtime.program import FilePolicy, InnerCall, Program, ProgramEnd
 from litany_runtime.setup import Setup
 from litany_runtime.supervisor import open_supervisor
 from litany_stubs.render import render
-from litany_stubs.words import Reply, ToolDeclaration
+from litany_stubs.words import Refusal, Reply, ToolDeclaration
 
 NUMBERED = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
 TOOLS = [
@@ -157,3 +157,23 @@ print((await aio.echo(n=0)).stdout, asyncio.run(main()), echo(n=3).stdout, await
     end = run(program, host)
     assert (end.stdout.decode(), end.stderr) == ("0 ['1', '2'] 3 ['1', '2']\n", b"")
     assert sorted(call.input["n"] for call in host.calls) == [0, 1, 1, 2, 2, 3]
+
+
+def test_a_program_without_stubs_runs_and_has_no_tools() -> None:
+    async def refuse(call: InnerCall) -> Reply:
+        return Reply("refused", 126, refusal=Refusal("grant", f"{call.name} is not granted"))
+
+    async def main() -> ProgramEnd:
+        source = (
+            b"import litany_tools as t\nprint(t.__all__)\nprint(t.search('x'))\n"
+            b"print(t.bash('ls').refusal.reason)\nprint((await t.aio.invoke('y', {})).refusal.gate)\n"
+        )
+        async with open_supervisor(Setup()) as supervisor:
+            return await supervisor.run(Program(source), answer=refuse, deadline=trio.current_time() + 60)
+
+    end = trio.run(main)
+    assert end.stderr == b""
+    listed, found, *refused = end.stdout.decode().splitlines()
+    assert "'fan_out'" in listed
+    assert found == "No granted tool matches 'x'. Granted: nothing."
+    assert refused == ["bash is not granted", "grant"]
