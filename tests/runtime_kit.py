@@ -56,6 +56,7 @@ class Bench:
         answer: Answer = echo,
         output: Callable[[str, bytes], None] | None = None,
         files: FilePolicy = FilePolicy.WRITE,
+        warned: Callable[[str], None] | None = None,
     ) -> ProgramEnd:
         """Run one program."""
         text = source.encode() if isinstance(source, str) else source
@@ -66,6 +67,7 @@ class Bench:
             deadline=deadline or trio.current_time() + deadline_s if math.isfinite(deadline_s) else math.inf,
             stop=stop,
             output=output,
+            warned=warned,
         )
 
 

@@ -63,6 +63,8 @@ class OpenWorkspace:
 
     Attributes:
         workspace: what is on disk.
+        looks: whether a program's text is looked at before it runs; its calls of tools that cannot be are
+            told to watchers, as reports of its call that begin with "warning: ".
     """
 
     def __init__(
@@ -75,6 +77,7 @@ class OpenWorkspace:
     ) -> None:
         config = workspace.config
         self.workspace = workspace
+        self.looks = False
         self._limits = limits or config.limits
         self._services: trio.Nursery | None = None
         self._agents: dict[str, Agent] = {}
@@ -435,6 +438,7 @@ class OpenWorkspace:
             worktree=self.workspace.worktree(agent),
             files=self.workspace.config.role(self.agent(agent).role).files,
             limits=self._limits,
+            looks=self.looks,
         )
 
 

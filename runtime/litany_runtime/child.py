@@ -23,6 +23,7 @@ from litany_runtime import confine, giving_up, policy, tracebacks, wire
 from litany_runtime.channel import Channel, Interrupts
 from litany_runtime.outcome import EXIT_CODES, Outcome
 from litany_stubs import client
+from litany_stubs.looking import look
 from litany_stubs.module import load_stubs
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ def _live(order: orders.Spawn, fds: list[int], script: Script, entered: Entered,
     run = _receive(sock, decoder)
     if not isinstance(run, wire.Run):
         return 0
-    return _Program(run, channel, stdout, stderr).live(nature, namespace)
+    return _Program(run, channel, tools, stdout, stderr).live(nature, namespace)
 
 
 def _bare_namespace(tools: types.ModuleType) -> dict[str, Any]:
@@ -150,9 +151,11 @@ class _Program:
         self,
         run: wire.Run,
         channel: Channel,
+        tools: types.ModuleType,
         stdout: io.TextIOWrapper,
         stderr: io.TextIOWrapper,
     ) -> None:
+        self._tools = tools
         self._run = run
         self._channel = channel
         self._say = channel.say
@@ -169,12 +172,18 @@ class _Program:
             self._say(wire.Refused(str(error)))
             return EXIT_CODES[Outcome.REFUSED]
         tracebacks.begin(self._run.filename, self._run.source)
+        if self._run.look:
+            self._look()
         exit_code = self._execute(nature, code, namespace)
         self._reserve = None  # however it ended: what it holds on to may be all that there is
         exit_code = self._finish(exit_code)
         unread = client.unread()[: wire.MAX_UNREAD]
         self._say(wire.Ended(exit_code, self._out_of_memory, unread, self._channel.unsent))
         return exit_code
+
+    def _look(self) -> None:
+        lines = look(self._run.source, self._run.filename, self._tools)
+        self._say(wire.Warned(lines[: wire.MAX_WARNINGS]))
 
     def _compile(self, nature: Nature) -> types.CodeType:
         if nature.language_layer:

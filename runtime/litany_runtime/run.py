@@ -75,7 +75,9 @@ class Run:
         deadline: float | Deadline,
         stop: trio.Event | None,
         output: Callable[[str, bytes], None] | None,
+        warned: Callable[[str], None] | None = None,
     ) -> None:
+        self._warned = warned
         self._supervisor = supervisor
         self._program = program
         self._limits = limits
@@ -161,7 +163,7 @@ class Run:
     async def _converse(self, child: Child, calls: trio.Nursery) -> None:
         self._supervisor.attend(self._drain, "stdout", child.stdout)
         self._supervisor.attend(self._drain, "stderr", child.stderr)
-        run = wire.Run(self._program.source, self._program.filename)
+        run = wire.Run(self._program.source, self._program.filename, self._warned is not None)
         # Cancelled, it is half a frame to a child that is about to be killed, and was told nothing else.
         await child.link.send_first(wire.encode(run, wire.max_frame_from_host(self._limits)))
         await self._listen(child, calls)
@@ -189,6 +191,10 @@ class Run:
             self._last = message
         elif isinstance(message, wire.Cancel):
             self._cancel(message.seq, ending=calls is None)
+        elif isinstance(message, wire.Warned) and self._warned is not None and not self._calls:
+            warned, self._warned = self._warned, None
+            for each in message.lines[: wire.MAX_WARNINGS]:
+                warned(each[:_MAX_WHY_CHARS])
         elif not isinstance(message, wire.Call):
             self._breach = f"it broke the rules of the wire: {type(message).__name__} out of turn"
         elif message.seq != self._calls + 1:

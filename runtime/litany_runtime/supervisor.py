@@ -55,6 +55,7 @@ class Supervisor:
         deadline: float | Deadline = math.inf,
         stop: trio.Event | None = None,
         output: Callable[[str, bytes], None] | None = None,
+        warned: Callable[[str], None] | None = None,
     ) -> ProgramEnd:
         """Run one program to its end, whatever that is.
 
@@ -67,6 +68,8 @@ class Supervisor:
             stop: the stop flag.
             output: told each piece of output as it arrives: `("stdout" | "stderr", bytes)`; what it raises
                 ends the program and is raised.
+            warned: told each call of a tool in the program's text that cannot be, before it runs; None and
+                nobody looks. It must not raise.
 
         Returns:
             How it ended; a fault of the harness is an end too (`faulted`).
@@ -78,7 +81,9 @@ class Supervisor:
         if len(program.source) > limits.source_bytes:
             size = f"{len(program.source)} bytes; the limit is {limits.source_bytes} (source_bytes)"
             return _refused("policy", f"the program has {size}")
-        run = Run(self, program, limits, answer=answer, deadline=deadline, stop=stop, output=output)
+        run = Run(
+            self, program, limits, answer=answer, deadline=deadline, stop=stop, output=output, warned=warned
+        )
         return await run.through()
 
     async def take(self, kind: Kind) -> Child:

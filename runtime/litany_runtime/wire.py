@@ -9,6 +9,7 @@ fault and ends the program.
 | host | `Stubs` | once, first |
 | child | `Warm` | once, confined and waiting |
 | host | `Run` | once, after `Warm` |
+| child | `Warned` | at most once, before any `Call`, if `Run` asks for a look |
 | child | `Call` | any number, `seq` = 1, 2, 3, …, after `Run` |
 | child | `Cancel` | at most one for each `Call`, after it: its answer is awaited no more |
 | host | `Answer` | one for each `Call`, in any order, cancelled ones too |
@@ -43,6 +44,9 @@ FRAME_OVERHEAD_BYTES = 64 * 1024
 
 MAX_NAME_BYTES = 1024
 """Length of a tool's name on the wire; the engine's own names end at 64 characters."""
+
+MAX_WARNINGS = 50
+"""Lines of `Warned`; the child's own look finds fewer."""
 
 MAX_UNREAD = 1000
 """Calls that `Ended.unread` names; a program that does not look at so many failures has been told enough."""
@@ -106,11 +110,25 @@ class Run:
     Attributes:
         source: the program's bytes.
         filename: what tracebacks call it.
+        look: say first which of its calls of tools cannot be.
     """
 
     TAG: ClassVar[int] = 2
     source: bytes
     filename: str
+    look: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Warned:
+    """What was found in a program's text before it ran, if the host asked for a look.
+
+    Attributes:
+        lines: calls of tools that cannot be, one line for each.
+    """
+
+    TAG: ClassVar[int] = 9
+    lines: list[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,10 +217,12 @@ class Ended:
     unsent: int
 
 
-Message = Stubs | Warm | Run | Call | Cancel | Answer | Refused | Ended
+Message = Stubs | Warm | Run | Warned | Call | Cancel | Answer | Refused | Ended
 
 FROM_HOST: Mapping[int, type[Message]] = {each.TAG: each for each in (Stubs, Run, Answer)}
-FROM_CHILD: Mapping[int, type[Message]] = {each.TAG: each for each in (Warm, Call, Cancel, Refused, Ended)}
+FROM_CHILD: Mapping[int, type[Message]] = {
+    each.TAG: each for each in (Warm, Warned, Call, Cancel, Refused, Ended)
+}
 
 
 class _Field(NamedTuple):

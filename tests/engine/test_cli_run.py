@@ -805,7 +805,7 @@ def test_doctor_names_the_modules_that_widen_the_language_layer(place: Path, sta
     assert "colorsys" in done.stdout
 
 
-def test_the_last_line_tells_refused_and_unseen_calls_and_the_time_that_was_waited(
+def test_a_run_warns_first_and_its_last_line_tells_of_calls_and_of_the_time_waited(
     run: Run, tmp_path: Path
 ) -> None:
     slow = tmp_path / "slow.py"
@@ -815,6 +815,11 @@ def test_the_last_line_tells_refused_and_unseen_calls_and_the_time_that_was_wait
     )
     done = run("-", "--tools", str(slow), stdin=UNSEEN)
     assert (done.returncode, done.stdout) == (0, "done\n")
+    warned = [line for line in done.stderr.splitlines() if "warning: " in line]
+    assert warned == [
+        "litany: warning: <stdin>:3:1: no tool bsh is granted (did you mean bash?): its call will be refused",
+        "litany: warning: <stdin>:4:1: apply_patch() got an unexpected keyword argument 'patch'; it takes input",
+    ]
     told = last_line(done.stderr)
     assert (
         "4 calls, 2 refused (bsh: not granted; apply_patch: 'patch' is not known); "

@@ -149,7 +149,7 @@ def test_many_kinds_of_refusals_are_told_briefly_and_names_do_nothing_to_a_termi
         ("schema", "x: argument 'a' is missing; argument 'b' is not known (did you mean 'a'?). x takes: a.",
          "'b' is not known"),
         ("schema", "x() takes 1 positional argument but 2 were given. x takes: a.",
-         "x() takes 1 positional argument but 2 were given"),
+         "takes 1 positional argument but 2 were given"),
         ("rules", "'x' is denied by a rule of the operator (litany.toml:3): no. Ever.",
          "is denied by a rule of the operator (litany.toml:3): no"),
         ("control", "no\n" * 90, f"{'no ' * 33}…"),

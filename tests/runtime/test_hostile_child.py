@@ -141,6 +141,19 @@ def test_what_a_child_says_of_its_results_is_kept_to_the_calls_that_it_made(tmp_
         assert "rules of the wire: Ended.unread" in end.reason
 
 
+def test_warnings_that_nobody_asked_for_or_that_come_twice_are_out_of_turn(tmp_path: Path) -> None:
+    end, _ = run_hostile(tmp_path, FRAME + "send([9, ['x']])\nimport time; time.sleep(20)")
+    assert (end.outcome, end.reason) == (
+        Outcome.KILLED,
+        "it broke the rules of the wire: Warned out of turn",
+    )
+    heard: list[str] = []
+    end, _ = run_hostile(
+        tmp_path, FRAME + "send([9, ['x']])\nimport time; time.sleep(20)", warned=heard.append
+    )
+    assert (end.outcome, heard) == (Outcome.KILLED, [])  # its own, of which there is one, came before
+
+
 def test_a_child_that_says_it_ended_and_lives_on_is_killed(tmp_path: Path) -> None:
     end, _ = run_hostile(
         tmp_path, FRAME + "send([6, 0, False, [], 0])\nimport time\ntime.sleep(20)\nos._exit(0)"

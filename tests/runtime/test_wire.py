@@ -45,6 +45,7 @@ child_messages = st.one_of(
     ),
     st.builds(wire.Cancel, st.integers(1, 2**31)),
     st.builds(wire.Refused, st.text()),
+    st.builds(wire.Warned, st.lists(st.text(), max_size=3)),
     st.builds(
         Ended,
         st.integers(0, 255),
@@ -54,7 +55,7 @@ child_messages = st.one_of(
     ),
 )
 host_messages = st.one_of(
-    st.builds(Run, st.binary(), st.text()),
+    st.builds(Run, st.binary(), st.text(), st.booleans()),
     st.builds(Stubs, st.binary()),
     st.builds(
         Answer,
@@ -136,7 +137,7 @@ def test_a_length_over_the_limit_is_refused_before_its_body_arrives() -> None:
 
 def test_the_host_may_not_be_sent_a_message_of_the_host() -> None:
     with pytest.raises(RemoteError, match="no message of this side"):
-        list(Decoder(FROM_CHILD, LIMIT).feed(wire.encode(Run(b"", ""), LIMIT)))
+        list(Decoder(FROM_CHILD, LIMIT).feed(wire.encode(Run(b"", "", look=False), LIMIT)))
 
 
 def nested(depth: int) -> object:

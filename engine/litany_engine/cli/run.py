@@ -160,7 +160,10 @@ def _run(
                     line = LiveLine(terminal)
                     ws.watch(line.see)
                     nursery.start_soon(redraw, line)
+                name = "<stdin>" if args.program == "-" else args.program
                 ws.watch(lambda event: _tell_held(event, workspace, terminal))
+                ws.watch(lambda event: _tell_warning(event, name, terminal))
+                ws.looks = not args.json
                 end = await ws.python(
                     program,
                     agent=args.agent,
@@ -169,7 +172,7 @@ def _run(
                 )
                 nursery.cancel_scope.cancel()
             if not args.json:  # only now: what is told is the time that was waited
-                _tell(end, terminal, "<stdin>" if args.program == "-" else args.program)
+                _tell(end, terminal, name)
         if terminal.fault is not None:
             raise output_error(terminal.fault, f"; the program {_ended(end)}, and its record is {end.record}")
         return end
@@ -199,6 +202,20 @@ def _tell_held(event: Event, workspace: Workspace, terminal: Terminal) -> None:
         )
 
 
+def _tell_warning(event: Event, program: str, terminal: Terminal) -> None:
+    """Say which calls in the program's text cannot be, before it runs; if it makes them, they are refused."""
+    from litany_engine.door.events import CallReport
+    from litany_engine.tools.python_act import PYTHON, WARNING
+
+    if isinstance(event, CallReport) and event.call.name == PYTHON and event.message.startswith(WARNING):
+        terminal.line(WARNING + _named(event.message.removeprefix(WARNING), program))
+
+
+def _named(text: str, program: str) -> str:
+    """A text about `program.py`, which the record and the model know, about the file that the user knows."""
+    return re.sub(r"^program\.py(?=:)", lambda _: program, text, flags=re.MULTILINE)
+
+
 def _tell(end: CallEnd, terminal: Terminal, program: str) -> None:
     for line in last_lines(end, program):
         terminal.line(line)
@@ -214,8 +231,7 @@ def last_lines(end: CallEnd, program: str) -> Iterator[str]:
     from litany_engine.records.call_counts import told_calls
 
     if end.refusal is not None:
-        reason = re.sub(r"^program\.py(?=:\d)", lambda _: program, end.refusal.reason, flags=re.MULTILINE)
-        yield f"refused by the {end.refusal.gate} gate: {reason}"
+        yield f"refused by the {end.refusal.gate} gate: {_named(end.refusal.reason, program)}"
     elif end.reason:
         yield end.reason
     calls = told_calls(end.calls, end.unrecorded)

@@ -41,6 +41,7 @@ def why_refused(name: str, refusal: Refusal) -> str:
     if refusal.gate in _SHORT:
         return _SHORT[refusal.gate]
     text = " ".join(refusal.reason.split()).removeprefix(f"{name}: ").removeprefix(f"{name!r} ")
+    text = text.removeprefix(f"{name}() ")
     text = text.partition(". ")[0].removesuffix(".")
     if refusal.gate == "schema":
         faults = text.split("; ")  # a misspelt argument is the cause of the one that is missing

@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 PYTHON = "python"
 """The tool's name."""
 
+WARNING = "warning: "
+"""What a report begins with that tells of a call in a program's text that cannot be."""
+
 DECLARATION = ToolDeclaration(
     name=PYTHON,
     description=(
@@ -68,12 +71,14 @@ class Seat:
         worktree: the agent's worktree.
         files: what its programs may do there.
         limits: what one program may use.
+        looks: whether whoever watches is told first which calls in a program's text cannot be.
     """
 
     stubs: str
     worktree: Path
     files: FilePolicy
     limits: Limits
+    looks: bool = False
 
 
 def python_tool(seat: Callable[[str], Seat], supervisor: Callable[[], Awaitable[Supervisor]]) -> Tool:
@@ -93,7 +98,7 @@ def python_tool(seat: Callable[[str], Seat], supervisor: Callable[[], Awaitable[
         context.keep("program.py", source)
         context.keep("litany_tools.py", place.stubs)
         program = Program(source, place.stubs, place.worktree, place.files)
-        return await _run(program, place.limits, context, supervisor)
+        return await _run(program, place, context, supervisor)
 
     return Tool(
         DECLARATION,
@@ -117,7 +122,7 @@ def reply_of(end: CallEnd) -> Reply:
 
 
 async def _run(
-    program: Program, limits: Limits, context: Context, supervisor: Callable[[], Awaitable[Supervisor]]
+    program: Program, place: Seat, context: Context, supervisor: Callable[[], Awaitable[Supervisor]]
 ) -> Capture:
     from litany_runtime.confine import ConfinementError  # noqa: PLC0415  the other acts start without it
 
@@ -135,11 +140,12 @@ async def _run(
             runs = await supervisor()
             end = await runs.run(
                 program,
-                limits,
+                place.limits,
                 answer=answer,
                 deadline=context.clock or context.deadline,
                 stop=stop,
                 output=context.output,
+                warned=(lambda line: context.report(f"{WARNING}{line}")) if place.looks else None,
             )
         except ConfinementError as error:
             return Capture(outcome=Outcome.FAULTED, reason=f"the program was not run: {error}")
