@@ -14,7 +14,7 @@ from litany_engine.configuration.config import ConfigError, parse_config
 from litany_engine.door.calls import Capture, Context, Tool, ToolCall
 from litany_engine.rules.paths import PathPattern, locate
 from litany_engine.rules.rules import Action, Rules, RulesError, Ruling, Subject
-from litany_engine.tools.definitions import Traits
+from litany_engine.tools.definitions import Provenance, Traits
 from litany_stubs.words import ToolDeclaration
 
 
@@ -363,6 +363,9 @@ MISTAKES = [
     ('[[rules]]\naction = "deny"\n\n[[rules]]\naction = "deny"\ncommand = "\'"', 6, "rules: command", "split"),
     ('[[rules]]\naction = "deny"\n\n[[rules]]\n# here\naction = "no"', 6, "rules: action", "deny"),
     ('rules = [{ action = "no" }]', 1, "rules: action", "deny"),
+    ('[[rules]]\naction = "ask"\ntraits = ["destructiv"]', 3, "rules: traits", "did you mean 'destructive'?"),
+    ('[[rules]]\naction = "ask"\ntraits = "destructive"', 3, "rules: traits", '["destructive"]'),
+    ('[[rules]]\naction = "ask"\ntraits = []', 3, "rules: traits", "leave it out"),
     ("rules = 5", 1, "rules", "[[rules]]"),
 ]  # fmt: skip
 
@@ -383,6 +386,54 @@ def test_a_rule_that_can_never_apply_to_the_tool_it_names_is_a_mistake(condition
     with pytest.raises(RulesError, match=r"litany\.toml:1: .*plain"):
         rules(rule("deny", tool="plain", **condition)).check([SHELL, READ, PLAIN])
     rules(rule("deny", tool="*", **condition)).check([SHELL, READ, PLAIN])
+
+
+def fails(_: Any) -> bool:
+    raise KeyError("input")
+
+
+TRAITS: list[tuple[dict[str, Any], list[str], tuple[str, str, str]]] = [
+    # what deny, ask and allow make of a call that is otherwise denied (deny: allowed)
+    ({"destructive": True}, ["destructive"], ("deny", "ask", "allow")),
+    ({"destructive": False}, ["destructive"], ("allow", "deny", "deny")),
+    ({}, ["read_only"], ("allow", "deny", "deny")),
+    ({"read_only": lambda given: given["n"] == 1}, ["read_only"], ("deny", "ask", "allow")),
+    ({"read_only": lambda given: given["n"] == 2}, ["read_only"], ("allow", "deny", "deny")),
+    ({"destructive": fails}, ["destructive"], ("deny", "ask", "deny")),
+    ({"read_only": fails}, ["read_only"], ("deny", "ask", "deny")),
+    ({"read_only": lambda _: 1}, ["read_only"], ("deny", "ask", "deny")),
+    ({"permissions": frozenset({"network_access"})}, ["network_access"], ("deny", "ask", "allow")),
+    ({"permissions": frozenset({"network_access"})}, ["file_write"], ("allow", "deny", "deny")),
+    ({"category": "shell"}, ["shell"], ("deny", "ask", "allow")),
+    ({"category": "shell"}, ["network"], ("allow", "deny", "deny")),
+    ({"destructive": True, "category": "shell"}, ["destructive", "shell"], ("deny", "ask", "allow")),
+    ({"destructive": True, "category": "shell"}, ["destructive", "network"], ("allow", "deny", "deny")),
+    ({"read_only": True, "provenance": Provenance("s")}, ["read_only"], ("deny", "ask", "deny")),
+    (
+        {"read_only": True, "provenance": Provenance("s", trusted=True)},
+        ["read_only"],
+        ("deny", "ask", "allow"),
+    ),
+    ({"destructive": False, "provenance": Provenance("s")}, ["destructive"], ("deny", "ask", "deny")),
+]
+
+
+@pytest.mark.parametrize(("traits", "named", "verdicts"), TRAITS)
+def test_a_rule_names_what_a_tool_says_of_its_calls(
+    root: Path, traits: dict[str, Any], named: list[str], verdicts: tuple[str, str, str]
+) -> None:
+    for action, verdict in zip(("deny", "ask", "allow"), verdicts, strict=True):
+        unmatched = "allow" if action == "deny" else "deny"
+        text = f'unmatched = "{unmatched}"\n[[rules]]\naction = "{action}"\ntraits = {named!r}'
+        assert judge(text, tool("t", **traits), {"n": 1}, root).action == verdict
+
+
+def test_a_rule_about_a_trait_that_its_tool_never_has_is_a_mistake() -> None:
+    text = '[[rules]]\naction = "allow"\ntool = "t"\ntraits = ["read_only"]'
+    with pytest.raises(RulesError, match=r"litany\.toml:1: rules: traits: t is never read_only"):
+        rules(text).check([tool("t")])
+    rules(text).check([tool("t", read_only=fails)])
+    rules(text.replace('"t"', '"*"')).check([tool("t")])
 
 
 def test_a_link_that_is_turned_is_judged_anew(root: Path) -> None:

@@ -159,6 +159,11 @@ SETTINGS: tuple[Setting, ...] = (
             "A pattern over where a path really leads: inside the agent's worktree, or absolute.",
             '"**/*.env"'),
     Setting("rules", "outside", boolean, None, "Whether a path leads out of the agent's worktree.", "true"),
+    Setting("rules", "traits", texts("traits"), None,
+            "What the tool says of the call, each of them: read_only, destructive, a permission it needs "
+            "(file_read, file_write, shell_execute, network_access, env_access), its category (filesystem, "
+            "shell, network, analysis, custom).",
+            '["destructive"]'),
     Setting("rules", "arguments", dict, None, "Patterns over arguments, by name.",
             '{ branch = "release/*" }'),
     Setting("rules", "reason", str, None, "Told to whoever is refused or asked.", '"history is shared"'),

@@ -65,6 +65,7 @@ class Rule:
         command: a pattern over the commands of a command line.
         path: a pattern over where the call's paths lead.
         outside: whether the call's paths lead out of the agent's worktree.
+        traits: what the tool says of the call; each must hold.
         reason: for whoever is refused or asked.
         place: where it stands, `litany.toml:12`.
     """
@@ -75,6 +76,7 @@ class Rule:
     command: CommandPattern | None = None
     path: PathPattern | None = None
     outside: bool | None = None
+    traits: tuple[str, ...] = ()
     reason: str = ""
     place: str = ""
 
@@ -174,6 +176,11 @@ class Rules:
                     raise RulesError(
                         f"{rule.place}: rules: command: {name} takes no command line; name a tool that does"
                     )
+                if missing := [each for each in rule.traits if not traits.may_have(each)]:
+                    raise RulesError(
+                        f"{rule.place}: rules: traits: {name} is never {missing[0]}, as it says "
+                        "of itself; name a tool that is, or leave `tool` out"
+                    )
                 if (rule.path is not None or rule.outside is not None) and not traits.has_paths:
                     raise RulesError(
                         f"{rule.place}: rules: path: {name} has no argument that is a path; write a "
@@ -193,6 +200,8 @@ _WEIGHT = {Action.ALLOW: 0, Action.ASK: 1, Action.DENY: 2}
 
 
 def _surely_applies(rule: Rule, subject: Subject, command: Command | None) -> bool:
+    if not all(subject.tool.traits.has(each, subject.arguments) for each in rule.traits):
+        return False
     if rule.command is not None and (
         subject.line is None or subject.line.doubt or command is None or not rule.command.matches(command)
     ):
@@ -205,6 +214,8 @@ def _surely_applies(rule: Rule, subject: Subject, command: Command | None) -> bo
 
 
 def _may_apply(rule: Rule, subject: Subject, command: Command | None = None) -> bool:
+    if any(subject.tool.traits.has(each, subject.arguments) is False for each in rule.traits):
+        return False
     line = subject.line
     if rule.command is not None:
         if line is None:
@@ -247,4 +258,5 @@ def _doubt(rule: Rule, subject: Subject) -> str:
         return subject.line.doubt
     if (rule.path is not None or rule.outside is not None) and None in subject.places:
         return "where its path leads cannot be told"
-    return ""
+    untold = [each for each in rule.traits if subject.tool.traits.has(each, subject.arguments) is None]
+    return f"whether it is {untold[0]} cannot be told" if untold else ""

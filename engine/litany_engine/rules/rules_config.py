@@ -10,6 +10,7 @@ from litany_engine.near import near
 from litany_engine.rules.command_patterns import CommandPattern
 from litany_engine.rules.paths import PathPattern
 from litany_engine.rules.rules import Action, Rule
+from litany_engine.tools.definitions import NAMED_TRAITS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -76,6 +77,7 @@ class _Entry:
             command=self.pattern("command", CommandPattern.parse),
             path=self.pattern("path", PathPattern.parse),
             outside=self.outside(),
+            traits=self.traits(),
             reason=self.words("reason") or "",
             place=_place(self.text, self.path, self.index, ()),
         )
@@ -101,6 +103,20 @@ class _Entry:
             self.fault("outside", f"{shown(value)} is not accepted; write true or false")
         return value
 
+    def traits(self) -> tuple[str, ...]:
+        value = self.entry.get("traits", [])
+        if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+            self.fault("traits", f'{shown(value)} is not accepted; write a list, ["destructive"]')
+        if "traits" in self.entry and not value:
+            self.fault("traits", "is empty, so it asks for nothing; leave it out, or name one")
+        for each in value:
+            if each not in NAMED_TRAITS:
+                self.fault(
+                    "traits",
+                    f"{shown(each)} is none{near(each, NAMED_TRAITS)}; there are {', '.join(NAMED_TRAITS)}",
+                )
+        return tuple(value)
+
     def arguments(self) -> tuple[tuple[str, str], ...]:
         value = self.entry.get("arguments", {})
         if not isinstance(value, dict) or not all(isinstance(each, str) for each in value.values()):
@@ -111,7 +127,7 @@ class _Entry:
         raise RuleFault(_place(self.text, self.path, self.index, (key,)), f"rules: {key}", cause)
 
 
-KEYS = ("action", "tool", "arguments", "command", "path", "outside", "reason")
+KEYS = ("action", "tool", "arguments", "command", "path", "outside", "traits", "reason")
 
 
 def _place(text: str, path: Path, index: int, key: tuple[str, ...]) -> str:

@@ -18,6 +18,9 @@ Category = Literal["filesystem", "shell", "network", "analysis", "custom"]
 PERMISSIONS = frozenset(Permission.__args__)  # type: ignore[attr-defined]
 CATEGORIES = frozenset(Category.__args__)  # type: ignore[attr-defined]
 
+NAMED_TRAITS = ("read_only", "destructive", *sorted(PERMISSIONS), *sorted(CATEGORIES))
+"""What a rule may ask of a tool: what its calls do, what it needs, what kind it is."""
+
 Judge = bool | Callable[[JSON], bool]
 """An answer, or what gives it for an input."""
 
@@ -137,6 +140,21 @@ class Traits:
             return False
         return _judged(safe, arguments, otherwise=False)
 
+    def has(self, trait: str, arguments: JSON) -> bool | None:
+        """Whether a call has one of `NAMED_TRAITS`; None when that cannot be told for certain."""
+        if trait == "read_only":
+            certain = _certain(self.read_only, arguments)
+            return certain if self._believed or certain is False else None
+        if trait == "destructive":
+            certain = _certain(self.destructive, arguments)
+            return certain if self._believed or certain is True else None
+        return trait in self.permissions or trait == self.category
+
+    def may_have(self, trait: str) -> bool:
+        """Whether any call may have a trait."""
+        own = {"read_only": self.read_only, "destructive": self.destructive}
+        return bool(own[trait]) if trait in own else self.has(trait, None) is True
+
     def asks_to_escape(self, arguments: JSON) -> bool:
         """Whether this call asks to leave its confinement: anything but a plain no is a yes."""
         name = self.escape_argument
@@ -151,11 +169,18 @@ MAX_RETRIES = 10
 """Beyond this, waiting is somebody else's job."""
 
 
-def _judged(judge: Judge, arguments: JSON, *, otherwise: bool) -> bool:
+def _certain(judge: Judge, arguments: JSON) -> bool | None:
+    """What a judge says; None when it cannot answer."""
     if isinstance(judge, bool):
         return judge
     try:
         answer = judge(arguments)
-    except Exception:  # noqa: BLE001 - what cannot answer gives the answer that lets less happen
-        return otherwise
-    return answer if isinstance(answer, bool) else otherwise
+    except Exception:  # noqa: BLE001 - what cannot answer has not said no either
+        return None
+    return answer if isinstance(answer, bool) else None
+
+
+def _judged(judge: Judge, arguments: JSON, *, otherwise: bool) -> bool:
+    """What a judge says; one that cannot answer gives the answer that lets less happen."""
+    certain = _certain(judge, arguments)
+    return otherwise if certain is None else certain
