@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import atexit
+import json
 import os
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -27,31 +31,80 @@ def environment(state: Path) -> dict[str, str]:
     return kept | {"XDG_STATE_HOME": str(state)}
 
 
+class Command(subprocess.Popen[bytes]):
+    """One command, started by a server that has imported it already (`cli_server.py`)."""
+
+    def _execute_child(  # type: ignore[no-untyped-def]
+        self, args, executable, preexec_fn, close_fds, pass_fds, cwd, env, info, flags, shell, *fds_and_more
+    ):
+        if (
+            preexec_fn
+            or pass_fds
+            or any(each.startswith(("PYTHON", "LANG", "LC_")) for each in _changed(env))
+        ):
+            given = (executable, preexec_fn, close_fds, pass_fds, cwd, env, info, flags, shell)
+            super()._execute_child(args, *given, *fds_and_more)  # type: ignore[misc]
+            return
+        theirs, ours = [fds_and_more[each] for each in (0, 3, 5)], [fds_and_more[each] for each in (1, 2, 4)]
+        request = {"arguments": args[len(COMMAND) :], "env": env, "cwd": str(cwd)}
+        self.pid = _server().start(request, theirs)
+        self._child_created = True
+        for fd, other_end in zip(theirs, ours, strict=True):
+            if other_end != -1:  # else it is the caller's own
+                os.close(fd)
+
+
+def _changed(environment: dict[str, str]) -> set[str]:
+    """The variables that differ from this process's."""
+    return {key for key in environment | os.environ if environment.get(key) != os.environ.get(key)}
+
+
+class Server:
+    """The server's end here: one for this process, for as long as it lives."""
+
+    def __init__(self) -> None:
+        self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs:
+            script = str(Path(__file__).with_name("cli_server.py"))
+            self._process = subprocess.Popen(
+                [sys.executable, script, str(theirs.fileno())],
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+            )
+        atexit.register(self.close)
+
+    def start(self, request: dict[str, Any], fds: list[int]) -> int:
+        """Start a command and return its process id; the process is a child of this one."""
+        socket.send_fds(self._control, [json.dumps(request).encode()], fds)
+        return int(self._control.recv(100))
+
+    def close(self) -> None:
+        self._control.close()
+        self._process.wait()
+
+
+@cache
+def _server() -> Server:
+    return Server()
+
+
 def litany(
     *arguments: str, cwd: Path, state: Path, stdin: str | bytes = "", env: dict[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
     """Run one command to its end; a traceback on stderr is a failure whatever the test looks at."""
-    done = subprocess.run(
-        [*COMMAND, *arguments],
-        check=False,
-        input=stdin.encode() if isinstance(stdin, str) else stdin,
-        capture_output=True,
-        cwd=cwd,
-        env=environment(state) | (env or {}),
-        timeout=60,
-    )
-    out, err = (stream.decode(errors="replace") for stream in (done.stdout, done.stderr))
+    with start(*arguments, cwd=cwd, state=state, env=environment(state) | (env or {})) as process:
+        streams = process.communicate(stdin.encode() if isinstance(stdin, str) else stdin, timeout=60)
+    out, err = (stream.decode(errors="replace") for stream in streams)
     assert "site-packages" not in err, err
-    return subprocess.CompletedProcess(done.args, done.returncode, out, err)
+    return subprocess.CompletedProcess(process.args, process.returncode, out, err)
 
 
 @contextmanager
 def start(*arguments: str, cwd: Path, state: Path, **how: Any) -> Iterator[subprocess.Popen[bytes]]:
     """Start one command; at the end of the block it is gone, also when the test has failed."""
     pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    with subprocess.Popen(
-        [*COMMAND, *arguments], cwd=cwd, env=environment(state), **(pipes | how)
-    ) as process:
+    given = {"cwd": cwd, "env": environment(state), **pipes, **how}
+    with Command([*COMMAND, *arguments], **given) as process:
         try:
             yield process
         finally:
