@@ -34,8 +34,8 @@ SEEDS: dict[str, list[wire.Message]] = {
     "host": [
         wire.Stubs(b"\x00" * 40),
         wire.Run(b"print(1)", "program.py", look=True),
-        wire.Answer(1, "completed", 0, b"out", b"", {"a": [1]}, "", ""),
-        wire.Answer(2, "refused", 126, b"", b"", None, "grant", "not granted"),
+        wire.Answer(1, "completed", 0, b"out", b"", {"a": [1]}, "", "", 0.5, 0.0),
+        wire.Answer(2, "refused", 126, b"", b"", None, "grant", "not granted", 0.0, 0.0),
     ],
 }
 ACCEPTS = {"child": wire.FROM_CHILD, "host": wire.FROM_HOST}

@@ -377,6 +377,8 @@ class Channel:
                 answer.data,
                 Refusal(answer.gate, answer.reason) if answer.gate else None,
                 answer.seq,
+                answer.duration_s,
+                answer.waited_s,
             )
             waiter.rouse()
 

@@ -426,4 +426,6 @@ def _answer(seq: int, reply: Reply) -> wire.Answer:
         reply.data,
         refusal.gate,
         refusal.reason,
+        float(reply.duration_s),
+        float(reply.waited_s),
     )

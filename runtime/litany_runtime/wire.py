@@ -174,6 +174,8 @@ class Answer:
         data: its structured output.
         gate: the gate that refused, or "".
         reason: why, or "".
+        duration_s: how long it took.
+        waited_s: how long of that it waited for its turn.
     """
 
     TAG: ClassVar[int] = 4
@@ -185,6 +187,8 @@ class Answer:
     data: JSON
     gate: str
     reason: str
+    duration_s: float
+    waited_s: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,6 +270,7 @@ _KINDS: Mapping[str, tuple[type | None, Callable[[Any, int], str]]] = {
     "str": (str, _is_anything),
     "bytes": (bytes, _is_anything),
     "bool": (bool, _is_anything),
+    "float": (float, _is_anything),
     "list[str]": (list, _is_list_of_text),
     "list[int]": (list, _is_list_of_numbers),
     "dict[str, JSON]": (dict, _is_value),

@@ -20,6 +20,9 @@ from litany_stubs.shapes import ANYTHING, OBJECT, Node, ObjectShape, intersect
 if TYPE_CHECKING:
     from litany_stubs.words import ToolDeclaration
 
+ONE_AT_A_TIME = "Calls run one at a time, in fan_out too, which then gains nothing."
+"""What is said of a tool whose calls never run side by side."""
+
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
@@ -125,7 +128,7 @@ def _read(declaration: ToolDeclaration, names: Names, function: str, no_function
     return Stub(
         name=declaration.name,
         function=function,
-        description=tidy(declaration.description) or "The tool says nothing of itself.",
+        description=_description(declaration),
         parameters=tuple(sorted(sayable, key=lambda each: not each.required)),
         unspelt=tuple(unspelt),
         more=more,
@@ -137,6 +140,11 @@ def _read(declaration: ToolDeclaration, names: Names, function: str, no_function
         no_function=no_function,
         definitions=(*writer.definitions, *defined),
     )
+
+
+def _description(declaration: ToolDeclaration) -> str:
+    text = tidy(declaration.description) or "The tool says nothing of itself."
+    return f"{text}\n\n{ONE_AT_A_TIME}" if declaration.one_at_a_time else text
 
 
 def _parameters(

@@ -14,6 +14,7 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+from math import inf
 from typing import Any
 
 from litany_stubs.words import Refusal, Reply
@@ -56,6 +57,8 @@ def reply_to_object(reply: Reply) -> dict[str, Any]:
         **stream_fields("stdout", reply.stdout),
         **stream_fields("stderr", reply.stderr),
         "data": reply.data,
+        "duration_s": round(reply.duration_s, 6),
+        "waited_s": round(reply.waited_s, 6),
         "refusal": None if refusal is None else {"gate": refusal.gate, "reason": refusal.reason},
     }
 
@@ -80,6 +83,8 @@ def reply_from_object(found: Any) -> Reply:
         stderr=_take_stream(found, "stderr"),
         data=found.get("data"),
         refusal=refusal,
+        duration_s=_take_seconds(found, "duration_s"),
+        waited_s=_take_seconds(found, "waited_s"),
     )
 
 
@@ -112,6 +117,14 @@ def _no_constant(name: str) -> Any:
 def _take_stream(found: dict[str, Any], name: str) -> bytes:
     key = f"{name}_encoding"
     return decode_stream(_take(found, name, str), _take(found, key, str) if key in found else "utf-8")
+
+
+def _take_seconds(found: dict[str, Any], key: str) -> float:
+    """A time; one that is not there, as in what others wrote, is none."""
+    seconds = found.get(key, 0)
+    if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not 0 <= seconds < inf:
+        raise ReplyFormatError(f"{key} must be seconds, 0 or more")
+    return float(seconds)
 
 
 def _take(found: dict[str, Any], key: str, kind: type) -> Any:

@@ -13,6 +13,9 @@ T_co = TypeVar("T_co", covariant=True)
 SHOWN_CHARS = 200
 """Characters of a stream or of data that a `repr` or an exception shows: a message, never a flood."""
 
+SHOWN_WAIT_S = 0.05
+"""Seconds of waiting that a `repr` mentions: less is how long any call may wait on a busy machine."""
+
 _NOTHING: Any = object()
 
 _unread: dict[int, None] = {}
@@ -69,6 +72,8 @@ class Result(Generic[T_co], metaclass=_Fixed):
         outcome: `completed`, `failed`, `timed_out`, `faulted`, `refused`, `stopped` or `killed`.
         data: the tool's structured output, or None.
         refusal: why the call was not run, with `gate` and `reason`; None when it ran.
+        duration_s: seconds that it took, its wait for a turn included.
+        waited_s: seconds of these that it waited for other calls to end.
     """
 
     __slots__ = ("_data", "_parse", "_reply", "_stderr", "_stdout")
@@ -154,6 +159,16 @@ class Result(Generic[T_co], metaclass=_Fixed):
         return self._reply.refusal
 
     @property
+    def duration_s(self) -> float:
+        """Seconds that the call took, its wait for a turn included."""
+        return self._reply.duration_s
+
+    @property
+    def waited_s(self) -> float:
+        """Seconds of these that it waited for other calls to end: those of its tool may run one at a time."""
+        return self._reply.waited_s
+
+    @property
     def data(self) -> T_co | None:
         """The structured output; stdout read as JSON when the tool's schema says so; else None."""
         if self._data is _NOTHING:
@@ -203,6 +218,8 @@ class Result(Generic[T_co], metaclass=_Fixed):
             parts.append(f"stderr={_clip_bytes(self._reply.stderr)}")
         if self._reply.data is not None:
             parts.append(f"data={_clip_data(self._reply.data)}")
+        if self._reply.waited_s >= SHOWN_WAIT_S:
+            parts.append(f"duration_s={self.duration_s:.3g}, waited_s={self.waited_s:.3g}")
         return f"Result({', '.join(parts)})"
 
     def __setattr__(self, name: str, value: object) -> Never:

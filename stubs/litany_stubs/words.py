@@ -27,12 +27,14 @@ class ToolDeclaration:
         description: what the model reads; may be empty.
         input_schema: JSON Schema (draft 7 or 2020-12) of the call's input, always an object at the top.
         output_schema: JSON Schema of the structured result (`data`), or None when there is none.
+        one_at_a_time: its calls never run side by side, whoever makes them.
     """
 
     name: str
     description: str = ""
     input_schema: Mapping[str, JSON] = field(default_factory=lambda: {"type": "object"})
     output_schema: Mapping[str, JSON] | None = None
+    one_at_a_time: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +62,8 @@ class Reply:
         data: structured output, or None.
         refusal: set when `outcome` is `refused`.
         number: which call of its program it answers, from 1; 0 where calls are not numbered.
+        duration_s: seconds from the call's reaching the door to its end.
+        waited_s: seconds of these that it waited for its turn, since other calls were running.
     """
 
     outcome: str
@@ -69,6 +73,8 @@ class Reply:
     data: JSON = None
     refusal: Refusal | None = None
     number: int = 0
+    duration_s: float = 0.0
+    waited_s: float = 0.0
 
 
 UNPLACED = "(arguments without a place)"

@@ -447,7 +447,7 @@ NOT_JSON = [
     ({"v": [1, {"w": math.inf}]}, "input.v[1].w"),
     ({"v": -0.0}, "input.v is -0.0"),
     ({"v": [0.0, {"w": -0.0}]}, "input.v[1].w is -0.0"),
-    ({"v": {1, 2}}, "input.v"),
+    ({"v": iter([1, 2])}, "input.v"),
     ({"v": b"x"}, "input.v"),
     ({"v": {1: 2}}, "input.v"),
     ({"v": 2**70}, "input.v"),

@@ -50,7 +50,9 @@ class Host(threading.Thread):
                     self.go.wait()
                     for call in waiting:
                         out = self.padding.encode()
-                        answer = wire.Answer(call.seq, "completed", 0, out, b"", call.input["n"], "", "")
+                        answer = wire.Answer(
+                            call.seq, "completed", 0, out, b"", call.input["n"], "", "", 0.5, 0.25
+                        )
                         self.sock.sendall(wire.encode(answer, 1 << 24))
                     waiting.clear()
 

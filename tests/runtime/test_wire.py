@@ -67,6 +67,8 @@ host_messages = st.one_of(
         json_values,
         st.text(),
         st.text(),
+        st.floats(0, allow_infinity=False),
+        st.floats(0, allow_infinity=False),
     ),
 )
 

@@ -200,6 +200,7 @@ class CallEnd:
         unrecorded: inner calls besides these that were refused by their number and have no record.
         agent: who made it.
         parent: the id of the call it belongs to, or None.
+        waited_s: of `duration_s`, how long it waited for its turn among the calls of its program.
     """
 
     call: ToolCall
@@ -220,3 +221,4 @@ class CallEnd:
     unrecorded: int = 0
     agent: str = ""
     parent: str | None = None
+    waited_s: float = 0.0

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import random
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -114,7 +115,13 @@ class Executions:
                 schedule = self._schedule(caller.parent, caller.agent)
                 traits = tool.traits
                 judged = prepared.judged if callable(traits.concurrency_safe) else None
-                turn = await schedule.enter(safe=traits.is_concurrency_safe(judged), barrier=traits.barrier)
+                asked_at = time.monotonic()
+                try:
+                    turn = await schedule.enter(
+                        safe=traits.is_concurrency_safe(judged), barrier=traits.barrier
+                    )
+                finally:
+                    running.waited_s = time.monotonic() - asked_at
                 try:
                     if running.awaited is not None:
                         await running.awaited.room()

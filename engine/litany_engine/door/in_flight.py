@@ -45,6 +45,7 @@ class Running:
         "started_at",
         "stop_reason",
         "stopped",
+        "waited_s",
     )
 
     def __init__(
@@ -66,6 +67,7 @@ class Running:
         self.stop_reason = STOP_RAISED
         self.held = False
         self.held_s = 0.0
+        self.waited_s = 0.0
         self.reservations: list[Reservation] = []
         self.clock = Deadline(scope.deadline)
         self.clock.bind(scope)
@@ -153,6 +155,7 @@ def call_end(running: Running, capture: Capture) -> CallEnd:
         started_at=running.started_at,
         ended_at=datetime.now(UTC),
         duration_s=time.monotonic() - running.started,
+        waited_s=running.waited_s,
         stdout=capture.stdout,
         stderr=capture.stderr,
         data=capture.data,

@@ -150,6 +150,7 @@ def output_of(end: CallEnd) -> dict[str, JSON]:
         "started_at": end.started_at.isoformat(),
         "ended_at": end.ended_at.isoformat(),
         "duration_s": round(end.duration_s, 6),
+        **({"waited_s": waited_s} if (waited_s := round(end.waited_s, 3)) else {}),
         "sizes": {"stdout": len(end.stdout), "stderr": len(end.stderr)},
         "usage": usage
         and {"cpu_s": usage.cpu_s, "peak_memory_bytes": usage.peak_memory_bytes, "calls": usage.calls},

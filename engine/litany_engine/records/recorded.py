@@ -92,6 +92,7 @@ class _Output(msgspec.Struct):
     stdout_encoding: str = "utf-8"
     stderr_encoding: str = "utf-8"
     duration_s: float = 0.0
+    waited_s: float = 0.0
     data: JSON = None
     refusal: Refusal | None = None
     reason: str = ""
@@ -125,7 +126,7 @@ def load_call(folder: Path) -> RecordedCall:
     end = None
     if output is not None:
         try:
-            _finite(output.duration_s, output.usage.cpu_s if output.usage else 0.0)
+            _finite(output.duration_s, output.waited_s, output.usage.cpu_s if output.usage else 0.0)
             end = CallEnd(
                 call=call,
                 outcome=output.outcome,
@@ -138,6 +139,7 @@ def load_call(folder: Path) -> RecordedCall:
                 started_at=output.started_at,
                 ended_at=output.ended_at,
                 duration_s=output.duration_s,
+                waited_s=output.waited_s,
                 usage=output.usage,
                 layers=output.layers,
                 unrecorded=output.unrecorded,

@@ -40,6 +40,9 @@ SHOWN_UNCOMMITTED = 20
 HOLDS = "holds"
 """The folder of questions, as `door/holds.py` has it, which is not loaded to find that there are none."""
 
+SHOWN_WAIT_S = 0.001
+"""Seconds of waiting for a turn that are told."""
+
 MAX_NOTE_CHARS = 160
 """Length of a reason in the tree; the text for the one call has it whole."""
 
@@ -198,12 +201,13 @@ def _cells(node: CallNode, held: Held) -> tuple[str, ...]:
     if not sizes and end.outcome is not Outcome.REFUSED:  # of a call that did not run, silence says nothing
         sizes = "silent"
     note = f"{end.refusal.gate}: {end.refusal.reason}" if end.refusal else end.reason
+    waited = f"waited {show_duration(end.waited_s)} for its turn" if end.waited_s >= SHOWN_WAIT_S else ""
     return (
         name,
         outcome,
         show_duration(end.duration_s),
         sizes,
-        _short("; ".join(filter(None, (note, _of_calls(node), call.damage)))),
+        _short("; ".join(filter(None, (note, waited, _of_calls(node), call.damage)))),
     )
 
 
@@ -245,6 +249,9 @@ def _details(node: CallNode, held: Held, option: str) -> Iterator[str]:
         return
     if call.end.refusal:
         yield f"refused by the {plain(call.end.refusal.gate)} gate: {plain(call.end.refusal.reason)}"
+    if call.end.waited_s >= SHOWN_WAIT_S:
+        taken = show_duration(call.end.duration_s)
+        yield f"waited  {show_duration(call.end.waited_s)} of its {taken} for its turn: others were running"
     if call.end.reason:
         yield f"reason  {plain(call.end.reason)}"
     if usage := call.end.usage:
@@ -313,6 +320,7 @@ def _as_json(node: CallNode, held: Held) -> dict[str, JSON]:
         "outcome": str(end.outcome) if end else None,
         "exit_code": end.exit_code if end else None,
         "duration_s": end.duration_s if end else None,
+        "waited_s": end.waited_s if end else None,
         "sizes": {"stdout": len(end.stdout), "stderr": len(end.stderr)} if end else None,
         "refusal": {"gate": end.refusal.gate, "reason": end.refusal.reason} if end and end.refusal else None,
         "reason": end.reason if end else "",

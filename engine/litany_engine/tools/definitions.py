@@ -133,6 +133,11 @@ class Traits:
         safe = self.concurrency_safe
         return self._believed and (safe is None or _judged(safe, arguments, otherwise=False))
 
+    @property
+    def runs_one_at_a_time(self) -> bool:
+        """Whether no call of a program runs beside another of it; False where that depends on the call."""
+        return self.barrier or not (callable(self.concurrency_safe) or self.is_concurrency_safe(None))
+
     def is_declared_safe(self, arguments: JSON) -> bool:
         """Whether this call of a reply may run beside others of it; a tool that says nothing may not."""
         safe = self.concurrency_safe

@@ -118,7 +118,16 @@ def requested_deadline_s(arguments: JSON) -> float | None:
 def reply_of(end: CallEnd) -> Reply:
     """What a program gets for a call: whole streams, and in words what ended it if that was not the tool."""
     stderr = with_reason(end.stderr, end)
-    return Reply(end.outcome, end.exit_code, end.stdout, stderr, end.data, end.refusal)
+    return Reply(
+        end.outcome,
+        end.exit_code,
+        end.stdout,
+        stderr,
+        end.data,
+        end.refusal,
+        duration_s=end.duration_s,
+        waited_s=end.waited_s,
+    )
 
 
 async def _run(

@@ -204,8 +204,10 @@ class Registry:
 
 def shown_declaration(tool: Tool) -> ToolDeclaration:
     """A tool as models and programs are told of it."""
-    narrower = tool.traits.model_schema
-    return tool.declaration if narrower is None else replace(tool.declaration, input_schema=narrower)
+    shown, narrower = tool.declaration, tool.traits.model_schema
+    if narrower is not None:
+        shown = replace(shown, input_schema=narrower)
+    return replace(shown, one_at_a_time=True) if tool.traits.runs_one_at_a_time else shown
 
 
 def _score(term: str, tool: Tool) -> int:
