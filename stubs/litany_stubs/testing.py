@@ -37,6 +37,9 @@ from litany_stubs.render import render
 from litany_stubs.values import to_json_value
 from litany_stubs.words import JSON, DoorError, Refusal, Reply, ToolDeclaration, unplaced_fault
 
+REFUSED = 126
+"""Exit code of a program that was not run."""
+
 _PACKAGE = f"{Path(__file__).parent}{os.sep}"
 
 
@@ -120,6 +123,7 @@ class FakeDoor:
         self._declarations = tuple(declarations)
         self._answers: dict[str, list[Answerer]] = {}
         self._stubs: str | None = None
+        self._modules: tuple[str, ...] | None = None
         self._taken: dict[str, _Taken] = {}
         self._granted: Sequence[str] | None = None
         self._lock = threading.Lock()
@@ -144,6 +148,18 @@ class FakeDoor:
             stubs: the module's text, or the file it is in. Without it, a tool takes any arguments.
         """
         self._stubs = stubs.read_text(encoding="utf-8") if isinstance(stubs, Path) else stubs
+        return self
+
+    def with_policy(self, modules: Sequence[str] = ()) -> FakeDoor:
+        """Judge programs by the language policy before they run, as a run does.
+
+        One that is refused is not run: its exit code is 126, and the reasons are on stderr. What the policy
+        decides while a program runs is not played: for that, run it.
+
+        Args:
+            modules: what `modules` in `litany.toml` adds.
+        """
+        self._modules = tuple(modules)
         return self
 
     def calls_of(self, name: str) -> list[dict[str, Any]]:
@@ -194,12 +210,15 @@ class FakeDoor:
             program: its text, or the file it is in.
 
         Returns:
-            What it printed. One that raises has its traceback on stderr and exit code 1, as in the sandbox.
+            What it printed. One that raises has its traceback on stderr and exit code 1, as in the sandbox;
+            one that the language policy refuses, after `with_policy`, has exit code 126.
         """
         name = str(program) if isinstance(program, Path) else "program.py"
         text = program.read_text(encoding="utf-8") if isinstance(program, Path) else program
         if text.endswith(".py") and "\n" not in text:
             raise ValueError(f"{text!r} is taken for a program's text; a file is given as Path({text!r})")
+        if refused := self._refused(text, name):
+            return Ran("", f"refused by the policy gate: {refused}\n", REFUSED)
         code = compile(text, name, "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
         stdout, stderr, exit_code = io.StringIO(), io.StringIO(), 0
         with contextlib.ExitStack() as stack:
@@ -218,6 +237,16 @@ class FakeDoor:
                 stderr.write(_report(error, name))
                 exit_code = 1
         return Ran(stdout.getvalue(), stderr.getvalue(), exit_code)
+
+    def _refused(self, text: str, name: str) -> str:
+        """Why the language policy does not let a program run, one line for each reason; "" when it does."""
+        if self._modules is None:
+            return ""
+        # Only a test that asks for the verdict loads the wing that has it: a program's own path never does.
+        from litany_runtime.policy import PolicyError, check  # noqa: PLC0415
+
+        found = check(text.encode("utf-8", "surrogatepass"), name, self._modules)
+        return str(PolicyError(sorted(found), name)) if found else ""
 
     def _take(self, name: str, arguments: Mapping[str, JSON]) -> Canned:
         asked = to_json_value(dict(arguments), name)

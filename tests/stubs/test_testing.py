@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from litany_runtime.policy import PolicyError, check
 from litany_stubs import client, testing
 from litany_stubs.render import write_stubs
 from litany_stubs.testing import Call, FakeDoor, failure, late, output, refusal, unreachable
@@ -185,3 +186,25 @@ def test_the_plugin_that_every_pytest_run_imports_is_light() -> None:
     code += "print(sorted(set(sys.modules) - before))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "['litany_stubs', 'litany_stubs.pytest_plugin']"
+
+
+FORBIDDEN = "import litany_tools\nimport subprocess\nprint((lambda: 0).__code__)\n"
+
+
+def test_a_door_with_the_policy_refuses_what_a_run_refuses_and_runs_the_rest(fake_door: FakeDoor) -> None:
+    fake_door.answers("echo", "")
+    assert fake_door.run("import string\nprint(string.Formatter()._x)").exit_code == 1
+    fake_door.with_policy()
+    ran = fake_door.run(FORBIDDEN)
+    assert (ran.stdout, ran.exit_code, fake_door.calls) == ("", 126, [])
+    verdict = check(FORBIDDEN.encode())
+    assert ran.stderr == f"refused by the policy gate: {PolicyError(verdict)}\n"
+    assert {each.line for each in verdict} == {2, 3}
+    assert fake_door.run("import litany_tools\nprint(litany_tools.echo(n=1).ok)").stdout == "True\n"
+    assert fake_door.run("x = (").exit_code == 126
+
+
+def test_a_door_with_the_policy_takes_the_operators_modules(fake_door: FakeDoor) -> None:
+    program = "import subprocess\n"
+    assert fake_door.with_policy().run(program).exit_code == 126
+    assert fake_door.with_policy(["pytest"]).run("import pytest\n").exit_code == 0
