@@ -55,6 +55,7 @@ SUBSTITUTES = {
     "importlib.machinery": "write an import statement",
     "importlib.metadata": "sys.version tells Python's version; packages have none here",
     "importlib.resources": "read files of the worktree with open()",
+    "locale": "write numbers as f'{x:,.2f}'; names of days and months are English",
     "logging.config": "use logging.basicConfig, or handlers of logging and logging.handlers",
     "lxml": "use xml.etree.ElementTree",
     "marshal": "use json",
@@ -94,6 +95,7 @@ SUBSTITUTES = {
     "toml": "use tomllib",
     "tools": "import litany_tools",
     "trace": "print what you want to see",
+    "tracemalloc": "resource.getrusage(resource.RUSAGE_SELF).ru_maxrss tells the peak, in KiB",
     "turtle": "a program has no display; print its output",
     "unittest.mock": WRITE_TESTS,
     "urllib.error": f"{FETCH}; urllib.parse is available",
@@ -222,7 +224,7 @@ _ABSENT: dict[str, tuple[tuple[str, str], ...]] = {
             """
             abiflags activate_stack_trampoline deactivate_stack_trampoline is_stack_trampoline_active
             getallocatedblocks getunicodeinternedsize _debugmallocstats _clear_type_cache""",
-            "sys.getsizeof and tracemalloc tell of memory",
+            "sys.getsizeof and resource.getrusage tell of memory",
         ),
         ("maxint", "use sys.maxsize; an int has no limit"),
         ("setdefaultencoding", "text is UTF-8; open(path, encoding=…) names another"),
@@ -495,6 +497,53 @@ _ABSENT: dict[str, tuple[tuple[str, str], ...]] = {
     "xml": (("dom parsers sax", SUBSTITUTES["xml.dom"]),),
     "asyncio.exceptions": (("SendfileNotAvailableError", NETWORK),),
     "stat": (("SF_* UF_*", "a program's files have no such flags"),),
+    "logging.handlers": (
+        ("SocketHandler DatagramHandler SysLogHandler SMTPHandler HTTPHandler DEFAULT_* SYSLOG_*", NETWORK),
+        ("NTEventLogHandler", "use logging.FileHandler"),
+        ("ST_*", _LEGACY_CHECKS),
+    ),
+    "unittest": (
+        ("mock", WRITE_TESTS),
+        ("TestProgram IsolatedAsyncioTestProgram", "use unittest.main(exit=False)"),
+        (
+            "makeSuite findTestCases getTestCaseNames",
+            "use unittest.defaultTestLoader.loadTestsFromTestCase(cls)",
+        ),
+        ("installHandler registerResult removeHandler removeResult", "a stop is the runtime's to handle"),
+    ),
+    "gc": (
+        (
+            "get_objects get_referents get_referrers garbage callbacks",
+            "keep a list of the objects that you need",
+        ),
+        ("is_tracked is_finalized", "use weakref.ref to learn of an object's end"),
+        ("freeze unfreeze get_freeze_count set_threshold", "use gc.disable() and gc.enable()"),
+        ("set_debug get_debug DEBUG_*", "use gc.get_stats()"),
+    ),
+    "resource": (
+        ("setrlimit getrlimit prlimit RLIMIT_* RLIM_INFINITY", "limits are the operator's"),
+        ("error", "use OSError"),
+    ),
+    "importlib": (
+        ("__import__", "use importlib.import_module(name)"),
+        ("reload invalidate_caches", "a program's modules do not change while it runs"),
+        ("abc machinery", SUBSTITUTES["importlib.abc"]),
+        ("metadata", SUBSTITUTES["importlib.metadata"]),
+        ("resources", SUBSTITUTES["importlib.resources"]),
+    ),
+    "importlib.util": (
+        (
+            """
+            LazyLoader MAGIC_NUMBER module_from_spec spec_from_loader spec_from_file_location
+            cache_from_source decode_source resolve_name set_loader set_package module_for_loader
+            source_from_cache source_hash""",
+            WORKTREE,
+        ),
+    ),
+    "email": (("contentmanager iterators feedparser base64mime quoprimime", "use EmailMessage's methods"),),
+    "email.policy": (("Compat32 EmailPolicy Policy", "use email.policy.default.clone(name=value)"),),
+    "email.headerregistry": (("*Header BaseHeader HeaderRegistry", "set msg[name] = text"),),
+    "email.charset": (("*DEFAULT* RFC2047_*", _LEGACY_CHECKS),),
     "ast": (
         ("main", "use ast.parse and ast.dump"),
         ("Num Str Bytes NameConstant Ellipsis", "use ast.Constant"),

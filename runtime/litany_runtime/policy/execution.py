@@ -12,6 +12,7 @@ import sys
 import sysconfig
 import tempfile
 import types
+import unittest
 import weakref
 import zipfile
 import zoneinfo
@@ -173,6 +174,7 @@ _zip_paths = sys.modules[zipfile.Path.__module__]
 
 KEPT_OPEN: frozenset[type] = frozenset(
     {weakref.finalize, difflib.HtmlDiff, zipfile.ZipFile, _zip_paths.CompleteDirs, _zip_paths.FastLookup}
+    | {unittest.FunctionTestCase, unittest.loader._FailedTest}  # type: ignore[attr-defined]
 )
 """Library classes that count on themselves, or change their objects' class, while they run."""
 

@@ -47,7 +47,7 @@ def _shown(parameter: inspect.Parameter) -> inspect.Parameter:
 def getmembers(object: Any, predicate: Any = None) -> list[tuple[str, Any]]:
     """Return the attributes of an object that a program may read, sorted by their names."""
     found = []
-    for name in sorted({name for name in dir(object) if type(name) is str}):
+    for name in sorted({name for name in dir(object) if type(name) is str} - SETTERS):
         try:
             value = guards.read(object, name)
         except AttributeError:
@@ -55,6 +55,10 @@ def getmembers(object: Any, predicate: Any = None) -> list[tuple[str, Any]]:
         if not predicate or predicate(value):
             found.append((name, value))
     return found
+
+
+SETTERS = frozenset({"__setattr__", "__delattr__"})
+"""Read by the rules of the source, they are functions of the runtime's and no members."""
 
 
 def getmro(cls: Any) -> Any:

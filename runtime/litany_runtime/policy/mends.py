@@ -25,7 +25,7 @@ import types
 import typing
 from typing import TYPE_CHECKING, Any
 
-from litany_runtime.policy import copying, evaluation, guards, inspection, loops, ownership
+from litany_runtime.policy import copying, evaluation, guards, inspection, loops, messages, ownership, testing
 from litany_runtime.policy.names import (
     BINDABLE_DUNDERS,
     INNARDS,
@@ -63,6 +63,8 @@ def mend(program_builtins: dict[str, Any]) -> frozenset[CodeType]:
     _mend_format_methods()
     _mend_event_loops()
     loops.mend()
+    messages.mend()
+    testing.mend()
     evaluate = _mend_annotations(program_builtins)
     evaluators: list[Callable[..., Any]] = [
         collections.namedtuple,  # noqa: PYI024 - the function itself

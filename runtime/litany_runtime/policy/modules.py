@@ -122,6 +122,38 @@ MODULES: dict[str, str] = {
         DefragResult ParseResult ParseResultBytes SplitResult SplitResultBytes parse_qs parse_qsl quote
         quote_from_bytes quote_plus unquote unquote_plus unquote_to_bytes urldefrag urlencode urljoin
         urlparse urlsplit urlunparse urlunsplit""",
+    "http": "HTTPMethod HTTPStatus",
+    "email": "message_from_binary_file message_from_bytes message_from_file message_from_string",
+    "email.charset": "BASE64 Charset QP SHORTEST add_alias add_charset add_codec",
+    "email.encoders": "encode_7or8bit encode_base64 encode_noop encode_quopri",
+    "email.errors": """
+        BoundaryError CharsetError CloseBoundaryNotFoundDefect FirstHeaderLineIsContinuationDefect
+        HeaderDefect HeaderMissingRequiredValue HeaderParseError HeaderWriteError@3.13
+        InvalidBase64CharactersDefect InvalidBase64LengthDefect InvalidBase64PaddingDefect
+        InvalidDateDefect InvalidHeaderDefect InvalidMultipartContentTransferEncodingDefect
+        MalformedHeaderDefect MessageDefect MessageError MessageParseError
+        MisplacedEnvelopeHeaderDefect MissingHeaderBodySeparatorDefect MultipartConversionError
+        MultipartInvariantViolationDefect NoBoundaryInMultipartDefect NonASCIILocalPartDefect
+        NonPrintableDefect ObsoleteHeaderDefect StartBoundaryNotFoundDefect UndecodableBytesDefect""",
+    "email.generator": "BytesGenerator DecodedGenerator Generator",
+    "email.header": "Header decode_header make_header",
+    "email.headerregistry": "Address Group",
+    "email.message": "EmailMessage MIMEPart Message",
+    "email.mime": "",
+    "email.mime.application": "MIMEApplication",
+    "email.mime.audio": "MIMEAudio",
+    "email.mime.base": "MIMEBase",
+    "email.mime.image": "MIMEImage",
+    "email.mime.message": "MIMEMessage",
+    "email.mime.multipart": "MIMEMultipart",
+    "email.mime.nonmultipart": "MIMENonMultipart",
+    "email.mime.text": "MIMEText",
+    "email.parser": "BytesFeedParser BytesHeaderParser BytesParser FeedParser HeaderParser Parser",
+    "email.policy": "HTTP SMTP SMTPUTF8 compat32 default strict",
+    "email.utils": """
+        collapse_rfc2231_value decode_params decode_rfc2231 encode_rfc2231 format_datetime formataddr
+        formatdate getaddresses localtime make_msgid mktime_tz parseaddr parsedate
+        parsedate_to_datetime parsedate_tz quote unquote""",
     "base64": """
         a85decode a85encode b16decode b16encode b32decode b32encode b32hexdecode b32hexencode
         b64decode b64encode b85decode b85encode decode decodebytes encode encodebytes
@@ -344,6 +376,9 @@ MODULES: dict[str, str] = {
         addLevelName basicConfig captureWarnings critical debug disable error exception fatal
         getHandlerByName@3.12 getHandlerNames@3.12 getLevelName getLevelNamesMapping getLogger info
         log makeLogRecord root shutdown warn warning""",
+    "logging.handlers": """
+        BaseRotatingHandler BufferingHandler MemoryHandler QueueHandler QueueListener
+        RotatingFileHandler TimedRotatingFileHandler WatchedFileHandler""",
     "warnings": """
         WarningMessage catch_warnings deprecated@3.13 filterwarnings formatwarning resetwarnings
         simplefilter warn""",
@@ -353,6 +388,15 @@ MODULES: dict[str, str] = {
     "platform": """
         architecture machine node platform processor python_implementation python_version
         python_version_tuple release system uname version""",
+    "atexit": "register unregister",
+    "gc": "collect disable enable get_count get_stats get_threshold isenabled",
+    "resource": "RUSAGE_CHILDREN RUSAGE_SELF RUSAGE_THREAD getpagesize getrusage struct_rusage",
+    "importlib": "import_module",
+    "importlib.util": "find_spec",
+    "unittest": """
+        FunctionTestCase IsolatedAsyncioTestCase SkipTest TestCase TestLoader TestResult TestSuite
+        TextTestResult TextTestRunner addModuleCleanup defaultTestLoader doModuleCleanups
+        enterModuleContext expectedFailure main skip skipIf skipUnless""",
 }
 """Module → the names a program sees in it. A module whose names are empty is there for its submodules."""
 

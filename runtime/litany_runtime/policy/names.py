@@ -58,7 +58,7 @@ PLAIN_ATTRIBUTES = (PROTOCOL_METHODS - {"__init__", "__get__", "__set__", "__del
     __cause__ __context__ __suppress_context__ __traceback__ __notes__
     __members__ __slots__ __match_args__ __abstractmethods__ __isabstractmethod__
     __total__ __required_keys__ __optional_keys__ __forward_arg__ __metadata__ __supertype__ __bound__
-    __constraints__
+    __constraints__ __stdin__ __stdout__ __stderr__
     """.split()
 )
 """Dunder attributes left alone on every object."""

@@ -17,8 +17,11 @@ from litany_runtime.policy import (
     database,
     guards,
     inspection,
+    messages,
     ownership,
     surroundings,
+    testing,
+    views,
 )
 from litany_runtime.policy.names import BINDABLE_DUNDERS, INNARDS, LOOKED_AT, RESERVED_PREFIX
 from litany_runtime.policy.private_names import is_dunder, is_private
@@ -273,7 +276,10 @@ def stand_ins() -> dict[str, Any]:
         "sqlite3.connect": database.connect,
         "sqlite3.Connection": database.Connection,
         **inspection.stand_ins(),
+        **messages.stand_ins(),
         **surroundings.stand_ins(),
+        **testing.stand_ins(),
+        **views.stand_ins(),
     }
     for path, value in listed.items():
         if isinstance(value, types.FunctionType) and value is not builtin_names.open_:

@@ -6,6 +6,7 @@ here stands for one of the library's that would look at the host, or start a pro
 
 from __future__ import annotations
 
+import atexit
 import os
 import platform
 import secrets
@@ -13,6 +14,7 @@ import shutil
 import sys
 import threading
 import timeit
+import traceback
 import uuid
 from collections.abc import Iterator, MutableMapping
 from typing import TYPE_CHECKING, Any
@@ -206,6 +208,35 @@ def stack_size(size: Any = 0, /) -> int:
     return threading.stack_size(size)
 
 
+_at_exit: list[tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]] = []
+
+
+def register(func: Any, /, *args: Any, **kwargs: Any) -> Any:
+    """Call a function when the program ends; the last one first."""
+    if not callable(func):
+        raise TypeError("the first argument must be callable")
+    if not _at_exit:
+        atexit.register(_run_at_exit)
+    _at_exit.append((func, args, kwargs))
+    return func
+
+
+def unregister(func: Any, /) -> None:
+    """Call a function no longer when the program ends."""
+    for entry in list(_at_exit):
+        if entry[0] == func:
+            _at_exit[:] = [kept for kept in _at_exit if kept is not entry]
+
+
+def _run_at_exit() -> None:
+    while _at_exit:
+        func, args, kwargs = _at_exit.pop()
+        try:
+            func(*args, **kwargs)
+        except Exception:  # noqa: BLE001 - the program's own; the others get their turn
+            traceback.print_exc()
+
+
 # -- timing ----------------------------------------------------------------------------------------
 
 
@@ -253,8 +284,6 @@ class Timer:
 
     def print_exc(self, file: Any = None) -> None:
         """Print the traceback of the exception that is handled."""
-        import traceback  # noqa: PLC0415 - loaded already; the library does the same
-
         traceback.print_exc(file=file)
 
 
@@ -287,6 +316,8 @@ def repeat_it(
 def stand_ins() -> dict[str, Any]:
     """`module.name` → what a program gets under that name."""
     functions: dict[str, Callable[..., Any]] = {
+        "atexit.register": register,
+        "atexit.unregister": unregister,
         "os.getenv": getenv,
         "os.path.expandvars": expandvars,
         "os.sched_getaffinity": sched_getaffinity,

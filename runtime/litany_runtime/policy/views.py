@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 import sys
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from litany_runtime.policy.absent import name_hint
@@ -64,6 +64,10 @@ class SysView(View):
     def stderr(self) -> Any:
         """Where tracebacks go."""
         return sys.stderr
+
+    __stdin__ = property(lambda self: sys.__stdin__)
+    __stdout__ = property(lambda self: sys.__stdout__)
+    __stderr__ = property(lambda self: sys.__stderr__)
 
 
 View.__name__ = SysView.__name__ = "module"
@@ -189,6 +193,41 @@ def _missing_name(module: ModuleType, path: str, name: str) -> str:
     return ""
 
 
+_importers: list[Callable[..., ModuleType]] = []
+"""The `__import__` of the program, once it is made."""
+
+
+def import_module(name: Any, package: Any = None) -> ModuleType:
+    """Import a module by its name, as the statement does."""
+    if type(name) is not str:
+        raise TypeError(f"the name of a module is a str, not {type(name).__name__}")
+    if name.startswith("."):
+        raise TypeError(f"a program has no package to import {name!r} from (give a module's full name)")
+    return _importers[0](name, None, None, ("*",))
+
+
+def find_spec(name: Any, package: Any = None) -> Any:
+    """Tell whether a module can be imported: an object with its name, or None."""
+    try:
+        import_module(name, package)
+    except ModuleNotFoundError:
+        return None
+    parent = name.rpartition(".")[0]
+    return SimpleNamespace(
+        name=name,
+        parent=parent,
+        origin=None,
+        loader=None,
+        submodule_search_locations=None,
+        has_location=False,
+    )
+
+
+def stand_ins() -> dict[str, Any]:
+    """`module.name` → what a program gets under that name."""
+    return {"importlib.import_module": import_module, "importlib.util.find_spec": find_spec}
+
+
 def importer(
     views: Mapping[str, ModuleType], extra_modules: Sequence[str], tools: Sequence[ModuleType]
 ) -> Callable[..., ModuleType]:
@@ -236,4 +275,5 @@ def importer(
             return module
         return find(name.partition(".")[0])
 
+    _importers[:] = [import_]
     return import_

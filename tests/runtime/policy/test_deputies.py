@@ -343,6 +343,83 @@ class N(warnings.catch_warnings, traceback.TracebackException):
     def __init__(self): warnings.catch_warnings.__init__(self)
 escaped(N)
 """,
+    "mail policy made another's": """
+import email.policy
+p = email.policy.default.clone(__class__=Own); type(p) is Own and escaped(p)
+""",
+    "mail policy begun as another's": """
+import email.policy
+p = type(email.policy.default)(**{'__class__': Own}); type(p) is Own and escaped(p)
+""",
+    "mail policy added": """
+import email.policy, types
+p = email.policy.default + types.SimpleNamespace(**{'__class__': Own}); type(p) is Own and escaped(p)
+""",
+    "mail policy's own state": """
+import email.policy
+class P(type(email.policy.default)): pass
+p = P(); vars(p)['__class__'] = Own
+q = p.clone(max_line_length=5); type(q) is Own and escaped(q)
+""",
+    "class made by a header": """
+import email.policy, types
+r = email.policy.default.header_factory; r.base_class = types.ModuleType; r.default_class = Own
+issubclass(r['x'], types.ModuleType) and escaped(r['x'])
+""",
+    "class made by a mapping of headers": """
+import email.policy, types
+class D(dict):
+    def get(self, *a): return types.ModuleType
+r = email.policy.default.header_factory; r.registry = D(); r.base_class = Own
+issubclass(r['x'], types.ModuleType) and escaped(r['x'])
+""",
+    "class made by a registered header": """
+import email.policy, asyncio
+r = email.policy.default.header_factory; r.map_to_type('x', type(asyncio.new_event_loop())); r.base_class = Own
+escaped(r['x'])
+""",
+    "raw type by a mail's content": """
+import email.message, email.policy
+class D(dict):
+    def __contains__(self, k): hasattr(k, 'readall') and escaped(k); return False
+m = email.message.EmailMessage(); email.policy.default.content_manager.set_handlers = D()
+m.set_content(open('x', 'wb', buffering=0))
+""",
+    "type by a mail's content": """
+import email.message, email.policy
+class D(dict):
+    def __contains__(self, k): k.__name__ == 'type' and escaped(k('A', (), {})); return False
+m = email.message.EmailMessage(); email.policy.default.content_manager.set_handlers = D()
+m.set_content(Own)
+""",
+    "module by a name of tests": """
+import unittest
+class L(unittest.TestLoader):
+    def loadTestsFromModule(self, m, *a, **k): hasattr(m, 'system') and escaped(m); return unittest.TestSuite()
+L().loadTestsFromName('os')
+""",
+    "module by names of tests": """
+import unittest
+class L(unittest.TestLoader):
+    def loadTestsFromModule(self, m, *a, **k): hasattr(m, 'system') and escaped(m); return unittest.TestSuite()
+L().loadTestsFromNames(['os'])
+""",
+    "module by the main of tests": """
+import unittest
+class L(unittest.TestLoader):
+    def loadTestsFromModule(self, m, *a, **k): hasattr(m, 'system') and escaped(m); return unittest.TestSuite()
+unittest.main('os', testLoader=L(), exit=False, argv=['x'])
+""",
+    "test found in a file": """
+import unittest
+open('test_x.py', 'w').write('print("ESCAPED")')
+unittest.defaultTestLoader.discover('.')
+""",
+    "test found by the command line": """
+import unittest
+open('test_x.py', 'w').write('print("ESCAPED")')
+unittest.main(None, argv=['x', 'discover'], exit=False)
+""",
     "node set": """
 import ast, contextlib
 class R(contextlib.redirect_stdout, ast.AST):
@@ -536,3 +613,23 @@ def before(namespace):
     run = policy.run("with r: print('inside')", trusted=trusted)
     assert (run.stdout, run.exception) == ("", "AttributeError"), run
     assert "a redirection is for a stream" in run.stderr
+
+
+def test_a_programs_tests_leave_the_interrupt_to_the_runtime(policy: PolicyRunner) -> None:
+    trusted = """
+import signal
+def before(namespace):
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+def after(namespace):
+    return signal.getsignal(signal.SIGINT) == signal.SIG_IGN
+"""
+    program = """
+import unittest
+class T(unittest.TestCase):
+    def test(self): pass
+unittest.main(argv=["x", "--catch"], exit=False)
+unittest.main(argv=["x"], exit=False, catchbreak=True)
+"""
+    run = policy.run(program, trusted=trusted)
+    assert run.after is True, run
+    assert "Ran 1 test" in run.stderr

@@ -59,6 +59,10 @@ WRITES = {
     "zip extraction": "import zipfile\nwith zipfile.ZipFile('z', 'w') as z: z.writestr('x', 'changed')\nzipfile.ZipFile('z').extractall({p!r} + 'd')",
     "tar extraction": "import tarfile, io\nwith tarfile.open('t', 'w') as t:\n    i = tarfile.TarInfo({p!r}); i.size = 3; t.addfile(i, io.BytesIO(b'bad'))\nt = tarfile.open('t'); t.extractall('/', **(dict(filter=lambda m, p: m) if hasattr(tarfile, 'data_filter') else dict()))",
     "tempfile": "import tempfile, os; tempfile.NamedTemporaryFile(dir=os.path.dirname({p!r}), delete=False)",
+    "rotation": "import logging.handlers\nh = logging.handlers.RotatingFileHandler('in.txt', maxBytes=1, backupCount=1)\nh.namer = lambda n: {p!r}\nh.doRollover()",
+    "rotating log": "import logging.handlers; logging.handlers.RotatingFileHandler({p!r} + 'l')",
+    "codecs": "import codecs; codecs.open({p!r}, 'w', 'utf-8')",
+    "file type": "import argparse\ntry: argparse.FileType('w')({p!r})\nexcept argparse.ArgumentTypeError as e: raise e.__context__",
     "archive": "import shutil, os; shutil.make_archive({p!r} + 'z', 'zip', '.')",
 }
 

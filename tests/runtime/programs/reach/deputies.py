@@ -10,6 +10,9 @@ import functools, gzip, hashlib, heapq, html, html.parser, inspect, io, ipaddres
 import numbers, operator, pathlib, pprint, queue, random, re, reprlib, sched, shlex, statistics, string, struct, tarfile, textwrap
 import threading, traceback, types, typing, unicodedata, uuid, warnings, weakref, xml.etree.ElementTree, zipfile, zoneinfo
 import concurrent.futures, graphlib, hmac, secrets, urllib.parse, tempfile
+import atexit, email, email.charset, email.encoders, email.generator, email.header, email.headerregistry, email.message, email.mime.base
+import email.mime.multipart, email.mime.text, email.parser, email.policy, email.utils, http, importlib, json.decoder, json.encoder
+import logging.handlers, platform, timeit, unittest
 
 MODULES = [
     abc, argparse, array, ast, asyncio, base64, bisect, calendar, codecs, collections, collections.abc, configparser, contextlib,
@@ -17,13 +20,16 @@ MODULES = [
     ipaddress, itertools, json, logging, numbers, operator, pathlib, pprint, queue, random, re, reprlib, sched, shlex, statistics,
     string, struct, tarfile, textwrap, threading, traceback, types, typing, uuid, warnings, weakref, xml.etree.ElementTree,
     zipfile, graphlib, hmac, urllib.parse, concurrent.futures, tempfile,
+    email, email.charset, email.encoders, email.generator, email.header, email.headerregistry, email.message, email.mime.base,
+    email.mime.multipart, email.mime.text, email.parser, email.policy, email.utils, http, importlib, json.decoder, json.encoder,
+    logging.handlers, platform, timeit, unittest,
 ]
 # What waits, ends the program, takes memory without end, or only writes is not called.
 SKIPPED = """
     as_completed cycle repeat count run sleep timeout_at disable Runner Timer serve_forever run_coroutine_threadsafe wait
     ThreadPoolExecutor basicConfig scheduler captureWarnings permutations product calendar prcal prmonth print_exc
     print_exception print_tb pprint pp dump warn simplefilter register_dialect setLevel redirect_stdout redirect_stderr
-    set_event_loop new_event_loop exit settrace
+    set_event_loop new_event_loop exit settrace main register Timer autorange repeat timeit
 """.split()
 
 NAMES = {}  # the host fills in the table of modules

@@ -1,3 +1,4 @@
+import email, email.generator, email.header, email.message, email.mime.multipart, email.parser, email.policy, inspect, logging.handlers, unittest, codecs, timeit
 import abc, asyncio, collections, contextlib, dataclasses, enum, functools, io, json, logging, pathlib, sqlite3, threading, typing, types, weakref, tempfile, argparse, configparser, csv, re, datetime, decimal, queue, string, struct, tarfile, zipfile, random, ast, html.parser, xml.etree.ElementTree as ET, concurrent.futures, contextvars, traceback, warnings, operator, itertools, sys, os
 
 
@@ -147,6 +148,28 @@ async def inside():
     ]
 
 
+class OwnTest(unittest.TestCase):
+    def test_it(self):
+        self.assertEqual(1, 2)
+
+
+class OwnResult(unittest.TestResult):
+    kept = []
+
+    def addFailure(self, test, err):
+        self.kept.append((test, err))
+        super().addFailure(test, err)
+
+
+class OwnGenerator(email.generator.Generator):
+    pass
+
+
+tested = OwnResult()
+unittest.defaultTestLoader.loadTestsFromTestCase(OwnTest).run(tested)
+mail = email.message_from_string("To: a <b@c>, d: e@f;\nSubject: s\n\nbody", policy=email.policy.default)
+old_mail = email.mime.multipart.MIMEMultipart()
+rotating = logging.handlers.RotatingFileHandler("log.txt")
 made = loop.run_until_complete(inside())
 parser = argparse.ArgumentParser()
 parser.add_argument("--x")
@@ -161,6 +184,44 @@ con.row_factory = sqlite3.Row
 pool = concurrent.futures.ThreadPoolExecutor(1)
 fut = pool.submit(own_function)
 objects = [
+    OwnTest,
+    OwnTest("test_it"),
+    OwnTest("test_it").assertRaises(ValueError),
+    OwnTest("test_it").assertWarns(UserWarning),
+    tested,
+    tested.kept,
+    tested.failures,
+    unittest.defaultTestLoader,
+    unittest.TestSuite([OwnTest("test_it")]),
+    unittest.TextTestRunner(),
+    mail,
+    mail["to"],
+    mail["to"].addresses,
+    mail["to"].groups,
+    mail.policy,
+    mail.policy.header_factory,
+    mail.policy.content_manager,
+    old_mail,
+    old_mail.policy,
+    OwnGenerator(sys.stdout),
+    email.parser.BytesFeedParser(),
+    email.header.Header("x"),
+    rotating,
+    logging.handlers.MemoryHandler(1),
+    inspect.signature(own_function),
+    inspect.signature(json.dumps),
+    inspect.signature(Own),
+    inspect.signature(own_function).bind(1),
+    inspect.getfullargspec(own_function),
+    inspect.getmembers(Own()),
+    os.environ,
+    os.times(),
+    codecs.lookup("utf-8"),
+    codecs.lookup("shift_jis"),
+    codecs.getreader("utf-8")(io.BytesIO()),
+    timeit.Timer(own_function),
+    sys.exc_info(),
+    traceback.extract_tb(errors[0].__traceback__),
     Own(),
     own_function,
     Own.method,
