@@ -96,7 +96,8 @@ class OpenWorkspace:
         config.rules.check(self._tools.tools.values())
         files = [*config.descriptors, *config.control_files(workspace.root)]
         self._decisions = Decisions(workspace.root, files, Holds(workspace.root))
-        self._door = configured_door(workspace.root, config, self._decisions, screens, router)
+        disk = workspace.records.disk
+        self._door = configured_door(workspace.root, config, self._decisions, screens, router, disk=disk)
         self._inside = inside()
         self._driver: Driver | None = None
 

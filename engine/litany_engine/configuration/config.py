@@ -25,7 +25,7 @@ from litany_engine.records.records import Durability
 from litany_engine.rules.paths import PathPattern
 from litany_engine.rules.rules import Action, Rule, Rules
 from litany_engine.rules.rules_config import RuleFault, read_rules
-from litany_runtime.limits import KIB, LimitError, Limits
+from litany_runtime.limits import KIB, MIB, LimitError, Limits
 from litany_runtime.program import FilePolicy
 
 if TYPE_CHECKING:
@@ -105,6 +105,7 @@ class Config:
         limits: what one program may use.
         output_head_bytes: what the model sees from the start of each stream.
         output_tail_bytes: what it sees from the end.
+        records_bytes: what the records may take on disk.
         ignore: patterns of files that are not committed with an agent's results.
         descriptors: files and folders of tool descriptors, absolute.
         deferred: names of tools that are found by a search alone.
@@ -126,6 +127,7 @@ class Config:
     limits: Limits = field(default_factory=Limits)
     output_head_bytes: int = 2048
     output_tail_bytes: int = 2048
+    records_bytes: int = 4 * 1024 * MIB
     ignore: tuple[PathPattern, ...] = ()
     descriptors: tuple[Path, ...] = ()
     deferred: tuple[str, ...] = ()
@@ -213,15 +215,15 @@ class _Reader:
     def config(self, document: dict[str, JSON]) -> Config:
         tables = sorted({each.table.split(".")[0] for each in SETTINGS if each.table})
         top = self.read(document, "", (), more=tables)
-        deadline, limits, output, transcript, tools, control, hold, budgets = (
-            self.read(self.table(document, name), name, (name,))
-            for name in ("deadline", "limits", "output", "transcript", "tools", "control", "hold", "budgets")
+        deadline, limits, output, disk, transcript, tools, control, hold, budgets = (
+            self.read(self.table(document, name), name, (name,)) for name in _TABLES
         )
         unmatched = Action(top.pop("unmatched", "allow"))
         return Config(
             **top,
             **self.deadline(deadline),
             **{f"output_{key}_bytes": value for key, value in output.items()},
+            **{_DISK_FIELDS[key]: value for key, value in disk.items()},
             **transcript,
             limits=self.limits(limits),
             descriptors=tuple(self.path.parent / each for each in tools.get("descriptors", ())),
@@ -333,6 +335,10 @@ class _Reader:
         return ConfigError(f"{where}: {'.'.join(_shown_key(each) for each in key)}: {cause}")
 
 
+_TABLES = ("deadline", "limits", "output", "disk", "transcript", "tools", "control", "hold", "budgets")
+"""The tables that are read by themselves; the others have names or more than one of a kind in them."""
+
+_DISK_FIELDS = {"records": "records_bytes"}
 _HOLD_FIELDS = {"patience": "patience_s", "pause_clock": "pause_clock"}
 
 LIMIT_FIELDS = {each.removesuffix("_bytes").removesuffix("_s"): each for each in Limits.__dataclass_fields__}

@@ -95,6 +95,10 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("output", "head", parse_size, '"2048 B"', "Shown from the start of each stream."),
     Setting("output", "tail", parse_size, '"2048 B"', "Shown from its end."),
 
+    Setting("disk", "records", size, '"4 GiB"',
+            "What the records of the workspace may take on disk. Once they do, every call is refused until "
+            "there is room: `litany prune`, or more here. The same content in many records counts once."),
+
     Setting("transcript", "ignore", patterns, "[]",
             "Patterns of files that no commit holds, over paths from the worktree on, as in [[rules]]; `**` "
             "is any number of folders, and a folder stands for all that is in it. Nothing else leaves a file "
@@ -187,6 +191,7 @@ _INTRODUCTIONS = {
     "limits": "What one program may use; what goes past a limit is refused or ended.",
     "output": "What a window shows the model of a call's output at once; `read_tool_output` pages the rest. "
     "`litany run`, `litany invoke` and programs get it whole.",
+    "disk": "What this workspace may take on disk.",
     "transcript": "An agent's transcript: each result is a commit, with all that the worktree holds then.",
     "tools": "Tools besides the built-in ones.",
     "mcp.NAME": "One table for each MCP server whose tools this workspace offers, as NAME_tool. It is "

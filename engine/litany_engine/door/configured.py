@@ -15,10 +15,17 @@ if TYPE_CHECKING:
     from litany_engine.door.calls import Executor
     from litany_engine.door.decisions import Decisions
     from litany_engine.door.screens import Screen
+    from litany_engine.records.disk_use import DiskUse
 
 
 def configured_door(
-    root: Path, config: Config, decisions: Decisions, screens: Sequence[Screen], router: Executor | None
+    root: Path,
+    config: Config,
+    decisions: Decisions,
+    screens: Sequence[Screen],
+    router: Executor | None,
+    *,
+    disk: DiskUse,
 ) -> Door:
     """The door of a workspace in this process.
 
@@ -28,6 +35,7 @@ def configured_door(
         decisions: the same on disk, watched.
         screens: the host's functions over results, in their order.
         router: the host's own answers to calls; None for the tools'.
+        disk: what the records take on disk, and may.
     """
     consult = None
     if config.control is not None:
@@ -50,4 +58,5 @@ def configured_door(
         screens=screens,
         concurrency=config.concurrency,
         router=router,
+        disk=disk,
     )

@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from litany_engine.door.decisions import Decisions
     from litany_engine.door.holds import Holds
     from litany_engine.door.screens import Screen
+    from litany_engine.records.disk_use import DiskUse
     from litany_engine.records.records import Record
     from litany_engine.rules.rules import Rules
     from litany_runtime.program import Awaited
@@ -80,6 +81,7 @@ class Door:
         decisions: the operator's decisions on disk, watched while calls run; None when nobody changes them.
         screens: functions over results, in their order.
         concurrency: inner calls of one agent at once.
+        disk: what records take on disk, and may; None when nobody counts.
         router: answers every call in the place of the tools' own executors, whatever its name. It keeps the
             deadlines and watches for its cancellation itself, as every executor does.
     """
@@ -97,7 +99,9 @@ class Door:
         screens: Sequence[Screen] = (),
         concurrency: int = 8,
         router: Executor | None = None,
+        disk: DiskUse | None = None,
     ) -> None:
+        self._disk = disk
         self._consult = consult
         self._rules = rules
         self._decisions = decisions
@@ -221,6 +225,7 @@ class Door:
             input_fault=input_fault,
             rules=self._rules,
             consult=self._consult and self._ask_control,
+            disk=self._disk,
             reserve=None if self._accounts is None else self._accounts.reserve,
         )
         try:

@@ -15,6 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from litany_engine.configuration.units import show_size
 from litany_engine.door.prepared import Prepared
 from litany_engine.near import near
 from litany_engine.records.ids import call_id_fault, inner_index
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from litany_engine.door.budgets import Reservation
     from litany_engine.door.callers import Caller
     from litany_engine.door.calls import ToolCall
+    from litany_engine.records.disk_use import DiskUse
     from litany_engine.rules.rules import Rules, Ruling
 
 MAX_NAMES = 40
@@ -65,6 +67,7 @@ class Admission:
         input_fault: where its input is not JSON's, or "".
         rules: the operator's rules.
         consult: asks the operator's control; None when there is none.
+        disk: what records take on disk, and may; None when nobody counts.
         reserve: takes what the call costs from the budgets (`Accounts.reserve`); None when there are none.
         prepared: the call, decoded; made by the schema gate, for those after it.
         reservation: what the budget gate has taken.
@@ -79,6 +82,7 @@ class Admission:
     rules: Rules | None = None
     consult: Callable[[ToolCall, Caller], Awaitable[Verdict]] | None = None
     reserve: Callable[..., Refusal | Reservation] | None = None
+    disk: DiskUse | None = None
     prepared: Prepared | None = None
     reservation: Reservation | None = None
     outside: tuple[str, ...] = ()
@@ -256,6 +260,8 @@ def judge_control(asked: Admission) -> Verdict | Awaitable[Verdict]:
 
 def judge_budget(asked: Admission) -> Verdict:
     """What the call costs is written down before it runs."""
+    if asked.disk is not None and asked.disk.is_full():
+        return Refusal("budget", _no_room(asked.disk))
     if asked.reserve is None:
         return None
     assert asked.prepared is not None
@@ -294,7 +300,7 @@ GATES = (
          "what the operator's control refuses; holds what it holds; its faults let nothing run",
          "the last that may say no by its own judgement; it sees what will run, under the id of its record"),
     Gate("budget", judge_budget,
-         "a call that a budget has not enough left for",
+         "a call that a budget has not enough left for; every call once records fill their part of the disk",
          "behind all that may refuse, so that only what runs is paid for; before it runs, so that no crash "
          "makes it free"),
 )
@@ -309,6 +315,15 @@ STAGES = (
           "last: an answer that nobody could look up afterwards is not given"),
 )
 # fmt: on
+
+
+def _no_room(disk: DiskUse) -> str:
+    assert disk.limit is not None
+    return (
+        f"the records of this workspace take {show_size(disk.used())} on disk, and may take "
+        f"{show_size(disk.limit)} ([disk] records in litany.toml). Nothing is run until the operator has "
+        "made room (`litany prune`) or allows more."
+    )
 
 
 def _because(ruling: Ruling | None) -> str:

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import hashlib
 import json
 import os
 import secrets
 import stat
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -19,6 +21,7 @@ import msgspec
 from litany_stubs.reply_json import stream_fields
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from litany_engine.door.calls import CallEnd
@@ -136,15 +139,29 @@ def _short(value: Any, error: Exception) -> Any:
     return value if isinstance(value, (str, int, float, type(None))) else f"not recorded: {error}"
 
 
-def output_of(end: CallEnd) -> dict[str, JSON]:
-    """What `output.json` says of a call's end."""
+FILES = {"stdout": "stdout", "stderr": "stderr", "data": "data.json"}
+"""The file in a record that holds a part of the output which is not in `output.json`."""
+
+
+def output_of(end: CallEnd, apart: Mapping[str, bytes] = MappingProxyType({})) -> dict[str, JSON]:
+    """What `output.json` says of a call's end.
+
+    Args:
+        end: how it ended.
+        apart: of `FILES`, the parts that stand in files of their own, with their content.
+    """
     usage = end.usage
     return {
         "outcome": end.outcome,
         "exit_code": end.exit_code,
-        **stream_fields("stdout", end.stdout),
-        **stream_fields("stderr", end.stderr),
-        "data": end.data,
+        **stream_fields("stdout", b"" if "stdout" in apart else end.stdout),
+        **stream_fields("stderr", b"" if "stderr" in apart else end.stderr),
+        "data": None if "data" in apart else end.data,
+        **(
+            {"apart": {name: hashlib.sha256(content).hexdigest() for name, content in apart.items()}}
+            if apart
+            else {}
+        ),
         "refusal": end.refusal and {"gate": end.refusal.gate, "reason": end.refusal.reason},
         "reason": end.reason,
         "started_at": end.started_at.isoformat(),

@@ -6,6 +6,7 @@ may have lost half a file. None of that raises; a missing end says it, or `Recor
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import re
@@ -18,7 +19,7 @@ import msgspec
 from litany_engine.door.calls import CallEnd, ToolCall
 from litany_engine.records.ids import inner_id
 from litany_engine.records.journal import printed_so_far, remove_journal
-from litany_engine.records.record_files import RecordError, encode, output_of, put_once, read_whole
+from litany_engine.records.record_files import FILES, RecordError, encode, output_of, put_once, read_whole
 from litany_runtime.outcome import EXIT_CODES, Outcome, Usage
 from litany_stubs.reply_json import decode_stream
 from litany_stubs.words import JSON, Refusal
@@ -100,6 +101,7 @@ class _Output(msgspec.Struct):
     layers: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
     unrecorded: int = 0
+    apart: dict[str, str] = msgspec.field(default_factory=dict)
 
 
 def load_call(folder: Path) -> RecordedCall:
@@ -126,14 +128,15 @@ def load_call(folder: Path) -> RecordedCall:
     end = None
     if output is not None:
         try:
+            apart = _apart(folder, output.apart)
             _finite(output.duration_s, output.waited_s, output.usage.cpu_s if output.usage else 0.0)
             end = CallEnd(
                 call=call,
                 outcome=output.outcome,
                 exit_code=output.exit_code,
-                stdout=decode_stream(output.stdout, output.stdout_encoding),
-                stderr=decode_stream(output.stderr, output.stderr_encoding),
-                data=output.data,
+                stdout=apart.get("stdout", decode_stream(output.stdout, output.stdout_encoding)),
+                stderr=apart.get("stderr", decode_stream(output.stderr, output.stderr_encoding)),
+                data=json.loads(apart["data"]) if "data" in apart else output.data,
                 refusal=output.refusal,
                 reason=output.reason,
                 started_at=output.started_at,
@@ -145,7 +148,7 @@ def load_call(folder: Path) -> RecordedCall:
                 unrecorded=output.unrecorded,
                 record=folder,
             )
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             more = f"output.json: {error}"
     so_far = printed_so_far(folder) if output is None else {}
     return RecordedCall(
@@ -270,6 +273,25 @@ def _descends(parents: dict[str, str | None], start: str | None, ancestor: str) 
         seen.add(start)
         start = parents[start]
     return False
+
+
+def _apart(folder: Path, digests: dict[str, str]) -> dict[str, bytes]:
+    """The parts of an output that stand in files of their own.
+
+    Raises:
+        ValueError: one of them is missing, or not what was written.
+    """
+    found = {}
+    for name, digest in digests.items():
+        if name not in FILES:
+            raise ValueError(f"{name!r} is no part of an output")
+        try:
+            found[name] = read_whole(folder / FILES[name])
+        except OSError as error:
+            raise ValueError(f"{FILES[name]}: {error.strerror}") from error
+        if hashlib.sha256(found[name]).hexdigest() != digest:
+            raise ValueError(f"{FILES[name]}: it is not what was written")
+    return found
 
 
 def _read(path: Path, shape: type[_T]) -> tuple[_T | None, str]:

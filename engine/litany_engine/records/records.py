@@ -3,6 +3,7 @@
     steps/<agent>/<NNN>/tools/<call-id>/
         input.json                    before anything runs: the call as asked, its parent, when
         program.py, litany_tools.py   a `python` call: what it ran, what it could call
+        stdout, stderr, data.json     what is too large for output.json, shared by content (`blobs.py`)
         so_far.stdout.0 …             what it has printed, while it runs (`journal.py`)
         output.json                   once it ended
 
@@ -26,9 +27,11 @@ import threading
 import weakref
 from typing import TYPE_CHECKING, Literal
 
+from litany_engine.records.blobs import SHARED_BYTES, Blobs
+from litany_engine.records.disk_use import BLOCK_BYTES, DiskUse
 from litany_engine.records.ids import agent_id_fault, call_id_fault, inner_id
 from litany_engine.records.journal import Journal
-from litany_engine.records.record_files import RecordError, encode, flush, output_of, put
+from litany_engine.records.record_files import FILES, RecordError, encode, flush, output_of, put
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,6 +39,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from litany_engine.door.calls import CallEnd, ToolCall
+    from litany_stubs.words import JSON
 
 __all__ = [
     "ClaimRefused",
@@ -84,11 +88,14 @@ class Records:
     Args:
         steps_dir: the folder; made by `init_workspace`.
         durability: whether files are flushed to the device.
+        disk: counts what is written; None counts for nobody.
     """
 
-    def __init__(self, steps_dir: Path, durability: Durability = "none") -> None:
+    def __init__(self, steps_dir: Path, durability: Durability = "none", disk: DiskUse | None = None) -> None:
         self.steps_dir = steps_dir
         self.durability: Durability = durability
+        self.disk = disk or DiskUse(steps_dir.parent)
+        self.blobs = Blobs(steps_dir.parent, durable=durability == "call")
         self._next: dict[str, int] = {}
 
     def open_step(self, agent: str) -> Step:
@@ -111,7 +118,8 @@ class Records:
         except OSError as error:
             raise RecordError(f"cannot open a step of agent {agent}: {folder}: {error.strerror}") from error
         self._next[agent] = number + 1
-        step = Step(agent, number, folder / step_name(number), self.durability)
+        step = Step(agent, number, folder / step_name(number), self)
+        self.disk.add(2 * BLOCK_BYTES)
         if self.durability == "call":
             flush(step.path, folder, self.steps_dir)
         return step
@@ -129,7 +137,7 @@ class Records:
                 f"agent {agent} has no step in {self.steps_dir.parent}; "
                 "whoever issues a call opens its step first"
             )
-        return Step(agent, number, folder / step_name(number), self.durability)
+        return Step(agent, number, folder / step_name(number), self)
 
     def step_of(self, agent: str, call_id: str) -> Step:
         """The step in which an agent's call left its record, the latest first.
@@ -144,7 +152,7 @@ class Records:
             raise RecordError(fault)
         for number in reversed(step_numbers(folder)):
             if (folder / step_name(number) / "tools" / call_id).is_dir():
-                return Step(agent, number, folder / step_name(number), self.durability)
+                return Step(agent, number, folder / step_name(number), self)
         raise RecordError(f"agent {agent} has no call {call_id} in {self.steps_dir}")
 
     def _agent_folder(self, agent: str) -> Path:
@@ -162,12 +170,14 @@ class Step:
         path: the step's folder.
     """
 
-    def __init__(self, agent: str, number: int, path: Path, durability: Durability = "none") -> None:
+    def __init__(self, agent: str, number: int, path: Path, records: Records) -> None:
         self.agent = agent
         self.number = number
         self.path = path
         self.tools = path / "tools"
-        self._durable = durability == "call"
+        self._durable = records.durability == "call"
+        self._disk = records.disk
+        self._blobs = records.blobs
         try:
             self.tools.mkdir(exist_ok=True)
             self._fd = os.open(self.tools, _FOLDER)
@@ -183,6 +193,7 @@ class Step:
         """Let go of the folder; a call that comes later is refused its record. Again changes nothing."""
         self._fd = -1  # before it is closed: its number will soon be another file's
         self._let_go()
+        self._disk.flush()
 
     def claim(self, call_id: str) -> Record:
         """Take a call id that was offered from outside.
@@ -255,6 +266,7 @@ class Step:
             raise RecordError(f"cannot make the record {self.tools / call_id}: {error.strerror}") from error
         if self._durable:
             os.fsync(self._fd)
+        self._disk.add(BLOCK_BYTES)
         return Record(self, call_id)
 
 
@@ -303,7 +315,9 @@ class Record:
         Raises:
             RecordError: the file cannot be written; the program must not run.
         """
-        self._put(name, text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text)
+        content = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
+        if len(content) < SHARED_BYTES or not self._share(name, content):
+            self._put(name, content)
 
     def write_output(self, end: CallEnd) -> None:
         """Write `output.json`, once: an answer that comes after the end changes nothing.
@@ -314,11 +328,38 @@ class Record:
         if self.ended:
             raise RecordError(f"the record {self.path} has ended; a late answer is not written over it")
         try:
-            self._put("output.json", encode(output_of(end)))
+            self._put("output.json", encode(self._output(end)))
             self.ended = True
         finally:
             if self._journal is not None:
                 self._journal.end(keep=not self.ended)
 
+    def _output(self, end: CallEnd) -> dict[str, JSON]:
+        """What `output.json` says, with what is large in files beside it that records share."""
+        large = {
+            name: each for name, each in (("stdout", end.stdout), ("stderr", end.stderr)) if _large(each)
+        }
+        data = None if end.data is None else encode(end.data)
+        if data is not None and _large(data):
+            large["data"] = data
+        shared = {name: content for name, content in large.items() if self._share(FILES[name], content)}
+        return output_of(end, shared)
+
+    def _share(self, name: str, content: bytes) -> bool:
+        """Put a content into the record as a link to what records share; whether that can be done here."""
+        step = self._step
+        try:
+            written = step._blobs.link(content, step._fd, f"{self.call_id}/{name}")  # noqa: SLF001 - as in `_put`
+        except OSError as error:
+            raise RecordError(f"cannot write the record {self.path / name}: {error.strerror}") from error
+        if written:
+            step._disk.add(written)  # noqa: SLF001 - as in `_put`
+        return written is not None
+
     def _put(self, name: str, content: bytes) -> None:
         put(self._step._fd, f"{self.call_id}/", name, content, durable=self._step._durable, where=self.path)  # noqa: SLF001 - one idea, two classes
+        self._step._disk.add(len(content))  # noqa: SLF001 - as above
+
+
+def _large(content: bytes) -> bool:
+    return len(content) >= SHARED_BYTES

@@ -4,6 +4,7 @@
         repo.git/            the bare repository; the branches agents/<id> are the registry of agents
         agents/<id>/         an agent's worktree, rebuilt from its branch when it is missing
         steps/<id>/<NNN>/    records; outside every worktree, so that no commit and no program can reach them
+        blobs/               what records share by content
         inbox/<id>/          deposits; the executor's lock is held on this folder
         litany.toml          what the operator decided
 
@@ -21,6 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from litany_engine.configuration.config import DEFAULT_ROLE, Config, load_config
+from litany_engine.records.disk_use import DiskUse
 from litany_engine.records.ids import agent_id_fault, mint_agent_id
 from litany_engine.records.records import Records
 from litany_engine.workspaces.git import GitError, Repository
@@ -76,7 +78,9 @@ class Workspace:
         Raises:
             ConfigError: the configuration is not usable.
         """
-        return Records(self.root / "steps", self.config.durability)
+        return Records(
+            self.root / "steps", self.config.durability, DiskUse(self.root, self.config.records_bytes)
+        )
 
     @property
     def worktrees(self) -> Path:
