@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from litany_runtime import confine, giving_up, policy, tracebacks, wire
 from litany_runtime.channel import Channel, Interrupts
 from litany_runtime.outcome import EXIT_CODES, Outcome
+from litany_runtime.streams import Stream
 from litany_stubs import client
 from litany_stubs.looking import look
 from litany_stubs.module import load_stubs
@@ -120,16 +121,8 @@ def _arrange(fds: list[int]) -> socket.socket:
 
 
 def _streams() -> tuple[io.TextIOWrapper, io.TextIOWrapper]:
-    """Real text files over the pipes, so that `print` is CPython's own.
-
-    Buffered by line: what was printed is in the pipe, and outlives the child, however it ends.
-    """
-    stdout = io.TextIOWrapper(
-        io.BufferedWriter(io.FileIO(1, "wb", closefd=False)), "utf-8", line_buffering=True
-    )
-    stderr = io.TextIOWrapper(
-        io.BufferedWriter(io.FileIO(2, "wb", closefd=False)), "utf-8", "backslashreplace", line_buffering=True
-    )
+    """Put the program's streams where it finds them."""
+    stdout, stderr = Stream(1), Stream(2, "backslashreplace")
     sys.stdin = io.StringIO()
     sys.stdout = sys.__stdout__ = stdout  # type: ignore[misc]
     sys.stderr = sys.__stderr__ = stderr  # type: ignore[misc]

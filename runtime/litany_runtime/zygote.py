@@ -18,7 +18,7 @@ import sys
 import traceback
 from typing import TYPE_CHECKING, NoReturn
 
-from litany_runtime import child, confine, giving_up, orders, policy, tracebacks
+from litany_runtime import child, confine, giving_up, orders, policy, streams, tracebacks
 
 if TYPE_CHECKING:
     from litany_runtime.confine import Entered
@@ -38,6 +38,7 @@ def main() -> NoReturn:
     assert isinstance(begin, orders.Begin)
     try:
         giving_up.prepare()
+        streams.prepare()
         tracebacks.prepare()  # before the policy seals the library's classes
         prepared = policy.prepare(begin.modules)
         # Frozen objects are left alone by the collector, so that a child's collections do not copy the pages

@@ -323,6 +323,83 @@ async def test_a_program_that_swallows_the_stop_is_killed_after_the_grace(bench:
     assert end.stdout == b"on\nno\non\n"
 
 
+UNENDED = """
+import sys
+print("a", end="")
+print("b", "c", sep="-", end=",", file=None)
+sys.stdout.write("d")
+sys.stdout.writelines(["e", "f"])
+sys.stdout.buffer.write(b"g")
+class Odd:
+    def __str__(self):
+        raise ValueError
+try:
+    print("h", Odd())
+except ValueError:
+    pass
+print("i", end="", file=sys.stderr)
+sys.stderr.write("j")
+"""
+
+
+@with_bench
+async def test_a_line_that_is_not_ended_is_kept_of_a_program_that_is_killed(bench: Bench) -> None:
+    stop, heard = trio.Event(), bytearray()
+
+    def output(stream: str, data: bytes) -> None:
+        if stream == "stderr":
+            heard.extend(data)
+        if heard == b"ij":
+            stop.set()
+
+    in_c_code = "sum(range(10**12))"  # which an interrupt cannot reach
+    end = await bench.run(UNENDED + in_c_code, stop=stop, limits=Limits(grace_s=0.1), output=output)
+    assert (end.outcome, end.stdout, end.stderr) == (Outcome.STOPPED, b"ab-c,defgh ", b"ij")
+
+
+@pytest.mark.parametrize("death", ["os._exit(3)", "os.kill(os.getpid(), 9)"])
+def test_a_line_that_is_not_ended_is_kept_of_a_program_that_dies(tmp_path: Path, death: str) -> None:
+    async def main() -> None:
+        async with open_bench(tmp_path, language_layer=False) as bench:
+            end = await bench.run(f"{UNENDED}\nimport os\n{death}")
+            assert end.outcome is not Outcome.COMPLETED
+            assert (end.stdout, end.stderr) == (b"ab-c,defgh ", b"ij")
+
+    trio.run(main)
+
+
+@with_bench
+async def test_print_is_as_ever(bench: Bench) -> None:
+    source = """
+import contextlib, io, sys
+print("one", 2, None, sep="|", flush=True)
+print()
+print(*"xy", sep="\\n")
+with contextlib.redirect_stdout(io.StringIO()) as kept:
+    print("elsewhere", end="!")
+print(kept.getvalue(), file=sys.stdout)
+for wrong in ({"foo": 1}, {"sep": 1}, {"end": b""}):
+    try:
+        print("x", **wrong)
+    except TypeError as error:
+        print(error)
+sys.stdout.reconfigure(encoding="latin-1")
+print("\\xe9", end="")
+sys.stdout.write("\\xe9\\n")
+list(map(print, "zw"))
+print(print.__name__, isinstance(sys.stdout, io.TextIOWrapper), sys.stdout.fileno())
+sys.stdout.close()
+print("closed")
+"""
+    end = await bench.run(source.replace("\\\\", "\\"))
+    assert end.stdout == (
+        b"one|2|None\n\nx\ny\nelsewhere!\n'foo' is an invalid keyword argument for print()\n"
+        b"sep must be None or a string, not int\nend must be None or a string, not bytes\n"
+        b"\xe9\xe9\nz\nw\nprint True 1\n"
+    )
+    assert b"ValueError: I/O operation on closed file" in end.stderr
+
+
 @with_bench
 async def test_a_stop_before_the_start_runs_nothing(bench: Bench) -> None:
     stop = trio.Event()
