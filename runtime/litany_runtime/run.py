@@ -230,7 +230,8 @@ class Run:
     async def room(self) -> None:
         """Wait until the child has taken enough of its answers for more to be made."""
         while self._unsent_bytes > self._limits.value_bytes:
-            self._room = self._room or trio.Event()
+            if self._room is None:
+                self._room = trio.Event()
             await self._room.wait()
 
     async def _answer_one(self, child: Child, call: InnerCall, scope: trio.CancelScope) -> None:

@@ -11,8 +11,9 @@ import trio
 
 from litany_runtime.limits import MIB, Limits
 from litany_runtime.outcome import Outcome
-from litany_runtime.program import ProgramEnd
+from litany_runtime.program import InnerCall, ProgramEnd
 from litany_runtime.run import MAX_UNSENT
+from litany_stubs.words import Reply
 from runtime_kit import Bench, open_bench
 
 FRAME = "import os, struct, msgpack\ndef send(items):\n    b = msgpack.packb(items)\n    os.write(3, struct.pack('>I', len(b)) + b)\n"
@@ -115,6 +116,69 @@ def test_a_child_that_never_reads_its_answers_ends_at_its_deadline(tmp_path: Pat
     end, after = run_hostile(tmp_path, source, deadline_s=2)
     assert end.outcome is Outcome.TIMED_OUT
     assert after.stdout == b"next\n"
+
+
+def test_a_child_that_never_reads_its_answers_costs_its_host_one_value_and_no_more(tmp_path: Path) -> None:
+    """Each call asks for little and is answered with much; as many as may be are asked for before the first."""
+    limits = Limits(value_bytes=4 * MIB)
+    answered = 0
+
+    async def answer(call: InnerCall) -> Reply:
+        nonlocal answered
+        await trio.lowlevel.checkpoint()  # here the door's gates and its turn would be
+        await call.awaited.room()
+        answered += 1
+        return Reply("completed", 0, stdout=bytes(1 * MIB))
+
+    source = (
+        FRAME + "for n in range(1, 4000): send([3, n, 'echo', {'text': 'x' * 1000}])\n"
+        "import time; time.sleep(20)"
+    )
+
+    async def main() -> tuple[ProgramEnd, int]:
+        async with open_bench(tmp_path, language_layer=False) as bench:
+            await bench.run("print('warm')")
+            before = psutil.Process().memory_info().rss
+            stop = trio.Event()
+            grown = 0
+
+            async def watch() -> None:
+                nonlocal grown
+                for _ in range(20):
+                    await trio.sleep(0.1)
+                    grown = max(grown, psutil.Process().memory_info().rss - before)
+                stop.set()
+
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(watch)
+                end = await bench.run(source, answer=answer, limits=limits, stop=stop)
+            return end, grown
+
+    end, grown = trio.run(main)
+    assert end.outcome is Outcome.STOPPED
+    assert answered <= 6  # four make up a value, one goes beyond it, and one may be in the socket
+    assert grown < 32 * MIB
+
+
+def test_a_program_that_is_slow_to_read_gets_every_answer(tmp_path: Path) -> None:
+    """Answers of six times the largest value wait for a program that reads them late, and sends meanwhile."""
+    source = """
+import asyncio, time
+from litany_tools import aio
+async def main():
+    calls = [asyncio.create_task(aio.echo(text="x" * 500_000)) for _ in range(48)]
+    await asyncio.sleep(0.05)
+    time.sleep(0.5)
+    print(sum([len((await each).stdout) for each in calls]))
+asyncio.run(main())
+"""
+
+    async def main() -> ProgramEnd:
+        async with open_bench(tmp_path) as bench:
+            return await bench.run(source, limits=Limits(value_bytes=4 * MIB))
+
+    end = trio.run(main)
+    assert (end.outcome, end.stdout) == (Outcome.COMPLETED, b"24000000\n"), end.stderr
 
 
 def test_a_child_that_closes_every_descriptor_has_ended(tmp_path: Path) -> None:
