@@ -173,7 +173,8 @@ class _Look:
         try:
             tool.function(*[None] * positional, **given)
         except TypeError as error:
-            yield f"{error}; it takes {listed(takes)}"
+            told = str(error).partition(". Did you mean")[0]  # as 3.13 goes on
+            yield f"{told}; it takes {listed(takes)}"
 
     def _guess(self, name: str) -> str:
         close = get_close_matches(name, [*self._tools, *self._functions], 1, 0.6)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -177,3 +178,13 @@ def test_no_record_before_the_reply_s_step_is_ever_looked_at(numbers: set[int], 
 
     record_of(CALL, first, sorted(numbers), load)
     assert looked == sorted((n for n in numbers if n >= first), reverse=True)
+
+
+def test_of_a_program_that_had_ended_refused_and_unread_calls_are_told_as_ever() -> None:
+    refused = replace(made(1, ended(Outcome.REFUSED, refusal=Refusal("grant", "no"))))
+    refused = replace(refused, end=replace(refused.end or ended(), call=refused.call))
+    failed = made(2, replace(ended(Outcome.FAILED, exit_code=3), call=ToolCall("c-2", "write", {})))
+    program = replace(recorded(ended(stdout=b"done\n")), unread=frozenset({"c-2"}))
+    text = died(CALL, program, 2048, 2048, [refused, failed, made(3, None)]).text
+    note = "2 calls, 1 refused (write: not granted); 1 failed result never looked at (write: exit code 3)"
+    assert text == f"{DIED_AFTER}\nExit code: 0\ndone\n--- calls ---\n{note}\n"

@@ -62,7 +62,7 @@ class ArgumentCheck:
     def fault(self, arguments: JSON) -> str | None:
         """None when the arguments are accepted, else what is wrong and what the tool takes."""
         if fault := unplaced_fault(arguments):
-            return f"{fault}. {takes(self.declaration)}"
+            return f"{fault.rstrip('.?')}. {takes(self.declaration)}"
         if isinstance(arguments, dict) and self._validator.is_valid(arguments):
             return None
         name = self.declaration.name

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from litany_engine.door.calls import CallEnd
+    from litany_engine.records.recorded import RecordedCall
     from litany_stubs.words import Refusal
 
 MAX_TOLD = 5
@@ -54,6 +55,13 @@ def summary_of(end: CallEnd, *, unread: bool = False) -> CallSummary:
     """Return what is kept of an inner call's end."""
     why = "" if end.refusal is None else why_refused(end.call.name, end.refusal)
     return CallSummary(end.call.id, end.call.name, end.outcome, end.exit_code, end.duration_s, why, unread)
+
+
+def recorded_summaries(recorded: RecordedCall, inner: Iterable[RecordedCall]) -> tuple[CallSummary, ...]:
+    """Return the ended inner calls of a recorded call, as its end in memory had them."""
+    return tuple(
+        summary_of(each.end, unread=each.call.id in recorded.unread) for each in inner if each.end is not None
+    )
 
 
 def told_calls(calls: Sequence[CallSummary], unrecorded: int = 0) -> str:

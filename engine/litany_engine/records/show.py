@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from litany_engine.configuration.units import show_duration, show_size
 from litany_engine.counted import counted
 from litany_engine.plain_text import plain
-from litany_engine.records.call_counts import is_worth_telling, summary_of, told_calls
+from litany_engine.records.call_counts import is_worth_telling, recorded_summaries, told_calls
 from litany_engine.records.dead_records import is_in_use
 from litany_engine.records.links import CONTINUED, CONTINUES, load_link
 from litany_engine.records.record_files import UNCOMMITTED
@@ -27,7 +27,6 @@ from litany_stubs.reply_json import stream_fields
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from litany_engine.door.calls import CallSummary
     from litany_engine.door.holds import Question
     from litany_stubs.words import JSON
 
@@ -168,19 +167,10 @@ def _tree(nodes: list[CallNode], held: Held) -> list[str]:
     ]
 
 
-def _summaries(node: CallNode) -> tuple[CallSummary, ...]:
-    """The ended inner calls of a call, as its end in memory had them."""
-    return tuple(
-        summary_of(end, unread=each.call.call.id in node.call.unread)
-        for each in node.calls
-        if (end := each.call.end) is not None
-    )
-
-
 def _of_calls(node: CallNode) -> str:
     """What became of the inner calls of a call, when there is something to be known of them."""
     unrecorded = node.call.end.unrecorded if node.call.end else 0
-    calls = _summaries(node)
+    calls = recorded_summaries(node.call, (each.call for each in node.calls))
     return told_calls(calls, unrecorded) if is_worth_telling(calls, unrecorded) else ""
 
 

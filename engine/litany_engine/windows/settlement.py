@@ -19,10 +19,12 @@ Pure: from what was asked and recorded to results. Which calls are unanswered, o
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from litany_engine.counted import counted
 from litany_engine.plain_text import plain
+from litany_engine.records.call_counts import recorded_summaries
 from litany_engine.records.envelope import model_text, streams_text
 from litany_engine.records.ids import record_name
 from litany_engine.records.recorded import HOST_DIED, HOST_DIED_BEFORE, HOST_DIED_WHILE
@@ -98,7 +100,7 @@ def died(
         head_bytes: as in `answer`.
         tail_bytes: as in `answer`.
         inner: the records of the calls that it made, completed, in the order of their ids; read only when the
-            call was running.
+            call had begun.
     """
     if recorded is None:
         text = NOT_RUN_DIED
@@ -109,7 +111,8 @@ def died(
     elif recorded.end.reason == HOST_DIED_WHILE:
         text = _how_far(recorded.end, inner, head_bytes, tail_bytes)
     else:
-        text = f"{DIED_AFTER}\n{model_text(recorded.end, head_bytes=head_bytes, tail_bytes=tail_bytes)}"
+        end = replace(recorded.end, calls=recorded_summaries(recorded, inner))
+        text = f"{DIED_AFTER}\n{model_text(end, head_bytes=head_bytes, tail_bytes=tail_bytes)}"
     return ToolResult(call.id, text, is_error=True)
 
 
