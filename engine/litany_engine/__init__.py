@@ -13,12 +13,13 @@ if TYPE_CHECKING:
     from litany_engine.api import OpenWorkspace, open_workspace
     from litany_engine.asyncio_host import open_workspace as open_workspace_asyncio
     from litany_engine.blocking import open_workspace as open_workspace_blocking
-    from litany_engine.door.calls import CallEnd, Capture, ToolCall
+    from litany_engine.door.calls import CallEnd, Capture, Context, Tool, ToolCall
     from litany_engine.door.events import CallHeld, CallReport, CallStarted
     from litany_engine.door.screens import Halt, Rewrite, Withhold
     from litany_engine.tools.definitions import Traits
     from litany_engine.tools.function_tool import ToolContext, tool
     from litany_engine.workspaces.new_workspace import init_workspace
+    from litany_stubs.words import ToolDeclaration
 
 __all__ = [
     "CallEnd",
@@ -26,11 +27,14 @@ __all__ = [
     "CallReport",
     "CallStarted",
     "Capture",
+    "Context",
     "Halt",
     "OpenWorkspace",
     "Rewrite",
+    "Tool",
     "ToolCall",
     "ToolContext",
+    "ToolDeclaration",
     "Traits",
     "Withhold",
     "init_workspace",
@@ -46,11 +50,14 @@ _HOMES = {
     "CallReport": ("door.events", "CallReport"),
     "CallStarted": ("door.events", "CallStarted"),
     "Capture": ("door.calls", "Capture"),
+    "Context": ("door.calls", "Context"),
     "Halt": ("door.screens", "Halt"),
     "OpenWorkspace": ("api", "OpenWorkspace"),
     "Rewrite": ("door.screens", "Rewrite"),
+    "Tool": ("door.calls", "Tool"),
     "ToolCall": ("door.calls", "ToolCall"),
     "ToolContext": ("tools.function_tool", "ToolContext"),
+    "ToolDeclaration": ("litany_stubs.words", "ToolDeclaration"),
     "Traits": ("tools.definitions", "Traits"),
     "Withhold": ("door.screens", "Withhold"),
     "init_workspace": ("workspaces.new_workspace", "init_workspace"),
@@ -65,7 +72,8 @@ def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     module, attribute = _HOMES[name]
-    value = getattr(import_module(f"{__name__}.{module}"), attribute)
+    home = module if module.startswith("litany_") else f"{__name__}.{module}"
+    value = getattr(import_module(home), attribute)
     globals()[name] = value
     return value
 

@@ -34,9 +34,10 @@ from litany_engine.door.calls import Capture, Context, Executor, Tool, ToolCall
 from litany_engine.tools import in_process
 from litany_engine.tools.definitions import Traits
 from litany_engine.tools.function_schema import Signature, ToolDefinitionError, as_json, read_signature
+from litany_engine.tools.inner_calls import InnerCalls
 from litany_engine.tools.tool_name import check_tool_name
 from litany_runtime.outcome import EXIT_CODES, Outcome
-from litany_stubs.words import ToolDeclaration
+from litany_stubs.words import JSON, ToolDeclaration
 
 __all__ = ["FunctionTool", "ToolContext", "ToolDefinitionError", "tool"]
 
@@ -65,10 +66,32 @@ class ToolContext:
     deadline: float
     report: Callable[..., None]
     _ended: threading.Event = field(default_factory=threading.Event, repr=False)
+    _calls: InnerCalls | None = field(default=None, repr=False)
 
     def remaining_s(self) -> float:
         """Seconds until the deadline, never below zero; `math.inf` without one."""
         return max(0.0, self.deadline - time.monotonic())
+
+    def invoke(self, name: str, arguments: JSON = None) -> Any:
+        """Call another tool in the name of this call: the same gates, a record of its own.
+
+        An async function awaits it (`await context.invoke("read_file", {"path": "a"})`); in a sync one it
+        returns when that call has ended.
+
+        Args:
+            name: the tool's name.
+            arguments: its input, a JSON object; none when left out.
+
+        Returns:
+            How it ended (`CallEnd`), a refusal or a failure too.
+
+        Raises:
+            CallEndedError: in a sync function, this call was ended meanwhile.
+            RuntimeError: there is no door, as when the function is called as a function.
+        """
+        if self._calls is None:
+            raise RuntimeError("there is no door behind this context, so no other tool can be called")
+        return self._calls.make(name, arguments)
 
     def stopped(self) -> bool:
         """True once the call is to end: at its deadline, or when it is stopped.
@@ -238,7 +261,12 @@ async def in_thread(work: Callable[[], Any], context: ToolContext, *, heeds: boo
     Raises:
         LeftBehindError: the call was cancelled, and it has not ended.
     """
-    tell = context._ended.set  # noqa: SLF001 - the flag is this module's to raise
+
+    def tell() -> None:
+        context._ended.set()  # noqa: SLF001 - the flag is this module's to raise
+        if context._calls is not None:  # noqa: SLF001
+            context._calls.end()  # noqa: SLF001
+
     try:
         return await in_process.in_thread(work, tell if heeds else None)
     finally:
@@ -254,6 +282,7 @@ def tool_context(context: Context) -> ToolContext:
         cwd=context.cwd,
         deadline=math.inf if left == math.inf else time.monotonic() + left,
         report=context.report,
+        _calls=InnerCalls(context),
     )
 
 
