@@ -33,6 +33,7 @@ COMMANDS = {
     "holds": "show the calls that wait for your answer",
     "answer": "answer a call that is held",
     "advance": "settle what a dead process left, and go on with what was held",
+    "prune": "remove old records, and old workspaces that were made for one run",
     "mcp": "serve an agent's tools to an MCP client, on stdin and stdout",
     "doctor": "try which layers of confinement hold on this machine",
 }

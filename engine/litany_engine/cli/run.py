@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import sys
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -113,8 +114,12 @@ def _program(name: str, limits: Limits) -> str:
 
 def _make_workspace(args: argparse.Namespace) -> Workspace:
     from litany_engine.workspaces.new_workspace import ephemeral_workspace
+    from litany_engine.workspaces.pruning import MAX_PRUNED_BY_A_RUN, prune_made_workspaces
     from litany_engine.workspaces.seed import copy_folder, tracked_files
+    from litany_engine.workspaces.workspace import WorkspaceError
 
+    with suppress(OSError, WorkspaceError):  # room is made by the way; the next run tries again
+        prune_made_workspaces(most=MAX_PRUNED_BY_A_RUN)
     workspace = ephemeral_workspace()
     told = f"not in a workspace; made {workspace.root}"
     worktree = workspace.agent().worktree

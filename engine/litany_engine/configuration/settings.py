@@ -98,6 +98,10 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("disk", "records", size, '"4 GiB"',
             "What the records of the workspace may take on disk. Once they do, every call is refused until "
             "there is room: `litany prune`, or more here. The same content in many records counts once."),
+    Setting("disk", "keep_days", count(0), "30",
+            "Days for which `litany prune` keeps a step in which nothing is recorded any more. A workspace "
+            "that `litany run` made for a run outside of any is removed after so long, by `litany prune` or "
+            "by a later such run; LITANY_KEEP_DAYS says it for all of these."),
 
     Setting("transcript", "ignore", patterns, "[]",
             "Patterns of files that no commit holds, over paths from the worktree on, as in [[rules]]; `**` "

@@ -73,16 +73,14 @@ def init_workspace(directory: Path, *, agent: str | None = None) -> Workspace:
 
 
 def ephemeral_workspace() -> Workspace:
-    """Make a workspace in the user's state folder, for a run outside any; it stays.
+    """Make a workspace in the user's state folder, for a run outside any; it stays for a time (`pruning.py`).
 
     It is `$XDG_STATE_HOME/litany/workspaces/<time>-<short>`, by default under `~/.local/state`.
 
     Raises:
         WorkspaceError: it cannot be made.
     """
-    state = os.environ.get("XDG_STATE_HOME", "")
-    base = Path(state) if state.startswith("/") else _home() / ".local" / "state"
-    folder = base / "litany" / "workspaces"
+    folder = state_folder()
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
@@ -91,6 +89,17 @@ def ephemeral_workspace() -> Workspace:
             "make a workspace (litany init) and run in it"
         ) from error
     return init_workspace(folder / mint_agent_id())
+
+
+def state_folder() -> Path:
+    """The folder of the workspaces that were made for one run; it need not be there.
+
+    Raises:
+        WorkspaceError: the user has no home folder.
+    """
+    state = os.environ.get("XDG_STATE_HOME", "")
+    base = Path(state) if state.startswith("/") else _home() / ".local" / "state"
+    return base / "litany" / "workspaces"
 
 
 def _home() -> Path:
