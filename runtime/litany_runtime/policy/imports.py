@@ -54,7 +54,7 @@ def module_hint(module: str, extra_modules: Collection[str]) -> str:
     near = difflib.get_close_matches(module, available, NEAR_NAMES, NEAR_MODULE)
     if near:
         return f"did you mean {' or '.join(near)}?"
-    listed = ", ".join(sorted(m for m in available if m != "__future__"))
+    listed = ", ".join(sorted(m for m in available if m != "__future__" and "." not in m))
     return f"available: {listed}; the operator can add more"
 
 

@@ -237,6 +237,7 @@ MODULES: dict[str, str] = {
     "pathlib": "Path PosixPath PurePath PurePosixPath PureWindowsPath UnsupportedOperation@3.13",
     "glob": "escape glob has_magic iglob translate@3.13",
     "fnmatch": "filter fnmatch fnmatchcase translate",
+    "filecmp": "DEFAULT_IGNORES clear_cache cmp cmpfiles dircmp",
     "shutil": """
         COPY_BUFSIZE Error ExecError ReadError RegistryError SameFileError SpecialFileError copy copy2
         copyfile copyfileobj copymode copystat copytree disk_usage get_archive_formats
@@ -370,6 +371,7 @@ MODULES: dict[str, str] = {
         BooleanOptionalAction FileType HelpFormatter MetavarTypeHelpFormatter Namespace ONE_OR_MORE
         OPTIONAL PARSER REMAINDER RawDescriptionHelpFormatter RawTextHelpFormatter SUPPRESS
         ZERO_OR_MORE""",
+    "getopt": "GetoptError error getopt gnu_getopt",
     "logging": """
         BASIC_FORMAT BufferingFormatter CRITICAL DEBUG ERROR FATAL FileHandler Filter Formatter
         Handler INFO LogRecord Logger LoggerAdapter NOTSET NullHandler StreamHandler WARN WARNING

@@ -61,6 +61,11 @@ def test_each_public_name_of_a_module_is_offered_or_has_a_substitute() -> None:
     assert unknown == []
 
 
+def test_each_module_of_the_library_is_offered_or_has_a_substitute() -> None:
+    public = {name for name in sys.stdlib_module_names if name[0] != "_"}
+    assert sorted(public - set(MODULES) - set(SUBSTITUTES)) == []
+
+
 def test_no_name_is_both_offered_and_refused() -> None:
     both = [
         f"{module}.{name}" for module, names in NAME_HINTS.items() for name in names if name in NAMES[module]
