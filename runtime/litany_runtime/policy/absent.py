@@ -48,7 +48,6 @@ SUBSTITUTES = {
     "dbm": "use sqlite3",
     "dis": "time the code with timeit",
     "distutils": "a program installs nothing; the operator adds packages",
-    "doctest": ASSERTS,
     "encodings": "use codecs and str.encode(encoding)",
     "ensurepip": "a program installs nothing; the operator adds packages",
     "faulthandler": "use traceback.format_exc() in an except block",
@@ -582,6 +581,24 @@ _ABSENT: dict[str, tuple[tuple[str, str], ...]] = {
             "use unittest.defaultTestLoader.loadTestsFromTestCase(cls)",
         ),
         ("installHandler registerResult removeHandler removeResult", "a stop is the runtime's to handle"),
+    ),
+    "doctest": (
+        (
+            "testfile DocFileTest DocFileSuite DocFileCase",
+            "put the examples in a docstring, or use unittest",
+        ),
+        (
+            """
+            DocTest* DocTestSuite DocTestCase DebugRunner Example OutputChecker UnexpectedException debug*
+            register_optionflag script_from_examples set_unittest_reportflags testsource master Tester""",
+            "use doctest.testmod()",
+        ),
+        (
+            """
+            COMPARISON_FLAGS DONT_ACCEPT_BLANKLINE DONT_ACCEPT_TRUE_FOR_1 FAIL_FAST REPORT*
+            OPTIONFLAGS_BY_NAME *_MARKER pdb""",
+            "use ELLIPSIS, NORMALIZE_WHITESPACE, IGNORE_EXCEPTION_DETAIL or SKIP",
+        ),
     ),
     "getopt": (("do_longs do_shorts long_has_args short_has_arg", "use getopt.getopt"),),
     "filecmp": (("BUFSIZE demo", _LEGACY_CHECKS),),

@@ -395,6 +395,9 @@ MODULES: dict[str, str] = {
     "resource": "RUSAGE_CHILDREN RUSAGE_SELF RUSAGE_THREAD getpagesize getrusage struct_rusage",
     "importlib": "import_module",
     "importlib.util": "find_spec",
+    "doctest": """
+        ELLIPSIS IGNORE_EXCEPTION_DETAIL NORMALIZE_WHITESPACE SKIP TestResults run_docstring_examples
+        testmod""",
     "unittest": """
         FunctionTestCase IsolatedAsyncioTestCase SkipTest TestCase TestLoader TestResult TestSuite
         TextTestResult TextTestRunner addModuleCleanup defaultTestLoader doModuleCleanups

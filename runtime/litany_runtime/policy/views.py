@@ -89,9 +89,11 @@ def build_views(stand_ins: Mapping[str, Any]) -> dict[str, ModuleType]:
     """
     views: dict[str, ModuleType] = {}
     for module in sorted(MODULES):  # a parent sorts before its children
-        real = importlib.import_module(module)
+        listed = [entry.partition("@")[0] for entry in MODULES[module].split() if exists(entry)]
+        made = bool(listed) and all(f"{module}.{name}" in stand_ins for name in listed)
+        real = None if made else importlib.import_module(module)
         kind = SysView if module == "sys" else View
-        view = kind(module, real.__doc__)
+        view = kind(module, real.__doc__ if real else None)
         names = view.__dict__
         for entry in MODULES[module].split():
             name = entry.partition("@")[0]
