@@ -7,6 +7,7 @@ program's would. The identity (workspace, agent, step) is the environment's, whi
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import shutil
@@ -46,32 +47,58 @@ class WorkspaceDoor:
         Raises:
             DoorError: the command cannot be started, or what it printed is no reply.
         """
-        asked = json.dumps({"name": name, "input": dict(arguments)}, allow_nan=False)
         try:
             done = subprocess.run(  # noqa: PLW1510 - a refused or failed call exits non-zero and prints its reply
-                self._command, input=asked.encode(), capture_output=True, env=self._env
+                self._command, input=_asked(name, arguments), capture_output=True, env=self._env
             )
         except OSError as error:
-            raise DoorError(
-                f"the door cannot be reached: {self._command[0]} cannot be started ({error.strerror}); "
-                "install litany, or put the folder of its command on PATH"
-            ) from error
-        try:
-            return decode_reply(done.stdout)
-        except ReplyFormatError as error:
-            said = done.stderr.decode("utf-8", "replace").strip()[-SHOWN_CHARS:]
-            raise DoorError(
-                f"the door gave no reply to {name}: {self._command[0]} exited {done.returncode} ({error})"
-                + (f"; it said: {said}" if said else "")
-            ) from None
+            raise self._unreachable(error) from error
+        return self._reply(name, done.returncode, done.stdout, done.stderr)
 
     async def call_async(self, name: str, arguments: Mapping[str, JSON]) -> Reply:
-        """Make one call in a thread; calls awaited together are in flight together.
+        """Make one call; calls awaited together are in flight together, and one that is cancelled is ended.
 
         Raises:
             DoorError: as `call`.
         """
-        return await asyncio.to_thread(self.call, name, arguments)
+        asked = _asked(name, arguments)
+        pipe = subprocess.PIPE
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *self._command, stdin=pipe, stdout=pipe, stderr=pipe, env=self._env
+            )
+        except OSError as error:
+            raise self._unreachable(error) from error
+        talk = asyncio.ensure_future(process.communicate(asked))
+        try:
+            stdout, stderr = await asyncio.shield(talk)
+        except BaseException:
+            with contextlib.suppress(ProcessLookupError):
+                process.terminate()  # it ends the call, and records why
+            await asyncio.wait([talk])
+            raise
+        assert process.returncode is not None
+        return self._reply(name, process.returncode, stdout, stderr)
+
+    def _unreachable(self, error: OSError) -> DoorError:
+        return DoorError(
+            f"the door cannot be reached: {self._command[0]} cannot be started ({error.strerror}); "
+            "install litany, or put the folder of its command on PATH"
+        )
+
+    def _reply(self, name: str, exit_code: int, stdout: bytes, stderr: bytes) -> Reply:
+        try:
+            return decode_reply(stdout)
+        except ReplyFormatError as error:
+            said = stderr.decode("utf-8", "replace").strip()[-SHOWN_CHARS:]
+            raise DoorError(
+                f"the door gave no reply to {name}: {self._command[0]} exited {exit_code} ({error})"
+                + (f"; it said: {said}" if said else "")
+            ) from None
+
+
+def _asked(name: str, arguments: Mapping[str, JSON]) -> bytes:
+    return json.dumps({"name": name, "input": dict(arguments)}, allow_nan=False).encode()
 
 
 def door_from_environment() -> WorkspaceDoor:

@@ -15,6 +15,7 @@ from litany_engine import init_workspace, open_workspace_blocking, tool
 from litany_engine.blocking import BlockingWorkspace
 from litany_engine.door.calls import CallEnd, Capture, Context, Tool, ToolCall
 from litany_engine.tools.definitions import Traits
+from litany_runtime.limits import MIB, Limits
 from litany_runtime.outcome import Outcome
 from litany_stubs.words import ToolDeclaration
 
@@ -253,3 +254,33 @@ def test_a_tool_that_stops_waiting_for_a_call_is_cancelled_out_of_it(tmp_path: P
     assert end.data is True
     inner = json.loads((place / "steps/a/001/tools/call_1-1/output.json").read_text())
     assert (inner["outcome"], inner["stdout"]) == ("stopped", "begun\n")
+
+
+def test_no_call_of_a_program_begins_while_its_answers_wait_to_be_read(tmp_path: Path) -> None:
+    """Its host would else have to keep them all; those that run already are as many as may run at once."""
+    made: list[int] = []
+    seen: list[int] = []
+
+    @tool
+    async def big(n: int) -> bytes:
+        """Answer with half a megabyte."""
+        made.append(n)
+        return bytes(MIB // 2)
+
+    program = """
+import asyncio, os, time
+from litany_tools import aio
+async def main():
+    calls = [asyncio.create_task(aio.big(n=n)) for n in range(100)]
+    await asyncio.sleep(0)
+    time.sleep(1.5)
+    print("late", flush=True)
+    print(sum([len((await each).stdout_bytes) for each in calls]))
+asyncio.run(main())
+"""
+    place = init_workspace(tmp_path / "ws", agent="a").root
+    with open_workspace_blocking(place, tools=[big], limits=Limits(value_bytes=MIB)) as ws:
+        end = ws.python(program, deadline="60s", on_output=lambda *_: seen.append(len(made)))
+    assert end.stdout == b"late\n52428800\n", end.stderr
+    assert 3 <= seen[0] <= 3 + 1 + 8  # a value and what is beyond it, one in the socket, and those that ran
+    assert sorted(made) == list(range(100))

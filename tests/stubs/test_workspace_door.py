@@ -22,6 +22,15 @@ assert set(asked) == {{"name", "input"}}, asked
 if asked["name"] == "refused":
     print(encode_reply(Reply("refused", 126, refusal=Refusal("grant", "no"))))
     sys.exit(126)
+if asked["name"] == "slow":
+    import pathlib, signal
+    place = pathlib.Path(asked["input"]["place"])
+    def end(*_):
+        (place / "ended").touch()
+        sys.exit(143)
+    signal.signal(signal.SIGTERM, end)
+    (place / "begun").touch()
+    signal.pause()
 if asked["name"] == "broken":
     print("no reply")
     sys.exit("the workspace is gone")
@@ -65,6 +74,28 @@ def test_calls_awaited_together_each_get_their_own_answer(door: WorkspaceDoor) -
         ]
 
     assert [each[:9] for each in asyncio.run(main())] == [b'[{"n": %d}' % n for n in range(4)]
+
+
+def test_a_call_whose_await_is_cancelled_is_ended_before_that_is_raised(
+    door: WorkspaceDoor, tmp_path: Path
+) -> None:
+    async def main() -> None:
+        call = asyncio.create_task(door.call_async("slow", {"place": str(tmp_path)}))
+        while not (tmp_path / "begun").exists():  # noqa: ASYNC110 - another process makes it
+            await asyncio.sleep(0.01)
+        call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+        assert (tmp_path / "ended").exists()
+
+    asyncio.run(main())
+
+
+def test_an_awaited_call_says_as_much_of_a_door_that_cannot_be_reached(door: WorkspaceDoor) -> None:
+    with pytest.raises(DoorError, match="it said: the workspace is gone"):
+        asyncio.run(door.call_async("broken", {}))
+    with pytest.raises(DoorError, match="/nowhere/litany cannot be started"):
+        asyncio.run(WorkspaceDoor(["/nowhere/litany"]).call_async("t", {}))
 
 
 def test_without_a_workspace_a_stub_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
