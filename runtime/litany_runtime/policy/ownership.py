@@ -100,9 +100,9 @@ def is_own_class(cls: type) -> bool:
 
 def is_own_function(value: object) -> bool:
     """Whether the program defined this function, or a library did from the program's names."""
-    return type(value) is types.FunctionType and (
-        value.__globals__ is _program_globals[0] or constants.is_programs(value.__code__)
-    )
+    if type(value) is not types.FunctionType or not _program_globals:  # none before a program begins
+        return False
+    return value.__globals__ is _program_globals[0] or constants.is_programs(value.__code__)
 
 
 _foreign_names: dict[type, frozenset[str]] = {}
