@@ -18,11 +18,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import select
+import signal
 import socket
 import threading
 from collections import deque
 from concurrent.futures import CancelledError
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from litany_runtime import wire
 from litany_stubs.words import DoorError, Refusal, Reply
@@ -414,19 +415,41 @@ class Interrupts:
 
     A context manager: in its block, on the main thread, an interrupt waits for the block's end. Other threads
     never see interrupts.
+
+    It is also what `asyncio.run` takes for the module `signal` (`SIGINT`, `default_int_handler`, `getsignal`,
+    `signal`): an interrupt that finds its event loop idle cancels the main task, as in CPython, so that the
+    traceback is the program's. One that finds a task at work is raised in it.
     """
+
+    SIGINT = signal.SIGINT
+    default_int_handler = staticmethod(signal.default_int_handler)
 
     def __init__(self) -> None:
         self._held = 0
         self._pending = False
         self._main = threading.get_ident()
+        self._of_loop: Callable[[int, Any], object] = signal.default_int_handler
 
     def arrive(self, *_: object) -> None:
         """The handler of SIGINT: interrupt the program, at once or when the frame is done."""
         if self._held:
             self._pending = True
         else:
+            self._interrupt()
+
+    def getsignal(self, _number: int) -> Callable[[int, Any], object]:
+        """What handles an interrupt of an idle event loop."""
+        return self._of_loop
+
+    def signal(self, _number: int, handler: Callable[[int, Any], object]) -> None:
+        """Have an interrupt of an idle event loop handled by something else."""
+        self._of_loop = handler
+
+    def _interrupt(self) -> None:
+        loop = asyncio._get_running_loop()  # noqa: SLF001 - the other way raises when there is none
+        if loop is None or asyncio.current_task(loop) is not None:
             raise KeyboardInterrupt
+        self._of_loop(signal.SIGINT, None)
 
     def __enter__(self) -> None:
         if threading.get_ident() == self._main:
@@ -439,4 +462,4 @@ class Interrupts:
             self._held -= 1
             if self._pending and not self._held:
                 self._pending = False
-                raise KeyboardInterrupt
+                self._interrupt()

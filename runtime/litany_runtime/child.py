@@ -6,6 +6,7 @@ belongs to the program once it runs; what it says over the wire is a claim that 
 
 from __future__ import annotations
 
+import asyncio
 import atexit
 import builtins
 import io
@@ -81,6 +82,7 @@ def _live(order: orders.Spawn, fds: list[int], script: Script, entered: Entered,
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     signal.signal(signal.SIGINT, interrupts.arrive)
+    asyncio.runners.signal = interrupts  # type: ignore[attr-defined]
     sock = _arrange(fds)
     layers = [*(["language policy"] if nature.language_layer else []), *script.run()]
     stdout, stderr = _streams()

@@ -6,6 +6,7 @@ of them take their frames from one function of the library, which is wrapped in 
 
 from __future__ import annotations
 
+import asyncio
 import linecache
 import os
 import sys
@@ -97,4 +98,7 @@ def _of_the_program(frames: Iterable[tuple[FrameType, Any]]) -> Iterator[tuple[F
             waits = False
             kept.append(each)
     names = [frame.f_code.co_filename for frame, _ in kept]
-    yield from kept[names.index(_program) if _program in names else 0 :]
+    if _program in names:
+        yield from kept[names.index(_program) :]
+    elif not (names and names[0] == asyncio.runners.__file__):  # it led to the program and did not come back
+        yield from kept
