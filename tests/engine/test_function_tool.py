@@ -755,7 +755,7 @@ def test_data_that_breaks_its_output_schema_is_a_recorded_fault_of_the_tool(tmp_
     assert f"{__file__}:" in bad.reason  # where its author finds it
     assert bad.stdout == b'{"n": "one"}'
     assert record_of(bad.record)["reason"] == bad.reason
-    assert none.outcome is Outcome.COMPLETED  # no data is none to judge
+    assert (none.outcome, "of type NoneType" in none.reason) == (Outcome.FAULTED, True)
 
 
 def test_a_failing_capture_promises_no_data_and_a_schema_that_is_none_is_told(tmp_path: Path) -> None:

@@ -19,7 +19,19 @@ from typing import Annotated, Any, Union
 import docstring_parser
 import msgspec
 
+from litany_engine.door.answers import AnswerCheck
 from litany_engine.door.calls import Capture
+from litany_engine.tools.pydantic_types import (
+    Parsed,
+    hoist,
+    needs_pydantic,
+    of_field,
+    output_schema_of,
+    parse,
+    schema_of,
+    stand_in,
+    to_json,
+)
 from litany_stubs.values import to_json_value
 from litany_stubs.words import JSON
 
@@ -41,6 +53,8 @@ class Signature:
         description: the docstring's text, without its sections.
         input_schema: JSON Schema of a call's input.
         output_schema: JSON Schema of what it returns, or None when the return hint says no such thing.
+        returns: what its return hint promises.
+        given_defaults: defaults that stand in a `Field(...)`, which Python itself would pass as they are.
     """
 
     input: type[msgspec.Struct]
@@ -49,6 +63,8 @@ class Signature:
     description: str
     input_schema: dict[str, JSON]
     output_schema: dict[str, JSON] | None
+    returns: Returns
+    given_defaults: Mapping[str, Any]
 
     def arguments(self, given: JSON) -> dict[str, Any]:
         """Turn a call's input into the function's arguments.
@@ -63,7 +79,14 @@ class Signature:
             # JSON has one kind of number, and JSON Schema takes 5.0 for an integer; Python's hints do not.
             converted = msgspec.convert(_whole_numbers(given), self.input, dec_hook=_from_json)
         values = ((name, getattr(converted, name)) for name in self.parameters)
-        return {name: value for name, value in values if value is not msgspec.UNSET}
+        found = {
+            name: value.value if isinstance(value, Parsed) else value
+            for name, value in values
+            if value is not msgspec.UNSET
+        }
+        for name in self.given_defaults.keys() - found.keys():
+            found[name] = self.given_defaults[name].get_default(call_default_factory=True)
+        return found
 
 
 def read_signature(function: Callable[..., Any], name: str, context_type: type) -> Signature:
@@ -86,6 +109,7 @@ def read_signature(function: Callable[..., Any], name: str, context_type: type) 
         ) from error
     fields: list[tuple[str, Any] | tuple[str, Any, Any]] = []
     defaults: dict[str, Any] = {}
+    fields_of_defaults: dict[str, Any] = {}
     context_parameter = None
     for parameter in inspect.signature(function).parameters.values():
         each = parameter.name
@@ -102,14 +126,26 @@ def read_signature(function: Callable[..., Any], name: str, context_type: type) 
             context_parameter = each
             continue
         if each not in hints:
+            if each in {"self", "cls"} and parameter.kind is not parameter.KEYWORD_ONLY:
+                raise ToolDefinitionError(_unbound(function, name, each))
             raise ToolDefinitionError(
                 f"tool {name!r}: parameter {each!r} needs a type hint (Any takes all of JSON)"
             )
+        default = parameter.default
+        if of_field(default):
+            hints[each] = Annotated[hints[each], default]
+            if default.is_required():
+                default = parameter.empty
+            else:
+                fields_of_defaults[each] = default
+                default = default.get_default(call_default_factory=True)
+        if needs_pydantic(hints[each]):
+            hints[each] = _stand_in(hints[each], name, each)
         _check_hint(hints[each], name, each)
-        if parameter.default is parameter.empty:
+        if default is parameter.empty:
             fields.append((each, hints[each]))
         else:
-            defaults[each] = parameter.default
+            defaults[each] = default
             optional: Any = Union[hints[each], msgspec.UnsetType]  # noqa: UP007 - `|` is not for every hint
             fields.append((each, optional, msgspec.UNSET))
     struct = msgspec.defstruct("Input", fields, kw_only=True, forbid_unknown_fields=True)
@@ -122,6 +158,100 @@ def read_signature(function: Callable[..., Any], name: str, context_type: type) 
         description=_description(docs),
         input_schema=_input_schema(struct, hints, described, defaults),
         output_schema=_output_schema(hints.get("return", Any)),
+        returns=Returns.of(hints.get("return", Any)),
+        given_defaults=fields_of_defaults,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Returns:
+    """What a return hint promises, of what is no `Capture`.
+
+    Attributes:
+        hint: the hint, for messages.
+        anything: it promises nothing that could be checked.
+        text: text may be returned, as stdout.
+        octets: bytes may be returned, as stdout.
+        nothing: None may be returned.
+        check: the check of what else may be returned, as JSON; None when nothing else may.
+        reads: the type as which that JSON has to be readable; None when msgspec is not who reads it.
+    """
+
+    hint: str
+    anything: bool
+    text: bool
+    octets: bool
+    nothing: bool
+    check: AnswerCheck | None
+    reads: Any
+
+    @classmethod
+    def of(cls, hint: Any) -> Returns:
+        """Read a return hint."""
+        members = {each for each in map(_bare, _members(hint)) if isinstance(each, Hashable)}
+        others = tuple(each for each in _members(hint) if not _is_plain(_bare(each)))
+        schema = _schema_of_returns(Union[others]) if others else None  # noqa: UP007 - of a tuple
+        return cls(
+            hint=hint.__name__ if type(hint) is type else str(hint).replace("typing.", ""),
+            anything=bool(members & {Any, object}) or (bool(others) and schema is None),
+            text=str in members,
+            octets=bytes in members,
+            nothing=bool(members & {None, types.NoneType}),
+            check=None if schema is None else AnswerCheck(schema),
+            reads=None if schema is None or needs_pydantic(hint) else Union[others],  # noqa: UP007 - of a tuple
+        )
+
+    def fault(self, returned: Any, data: JSON) -> str:
+        """What is wrong with what was returned, or ""; `data` is the same as JSON."""
+        if (
+            self.anything
+            or (returned is None and self.nothing)
+            or (self.text and isinstance(returned, str))
+            or (self.octets and isinstance(returned, bytes))
+        ):
+            return ""
+        kind = type(returned).__name__
+        what = f"what it returned, of type {kind}, is not what its return hint promises, {self.hint}"
+        if self.check is None:
+            return what
+        why = self.check.fault(data)
+        if not why and self.reads is not None:  # no schema says all of a date's format
+            with suppress(TypeError, NotImplementedError):
+                try:
+                    msgspec.convert(_whole_numbers(data), self.reads, dec_hook=_from_json)
+                except msgspec.ValidationError as error:
+                    why = str(error)
+        return f"{what}: {why}" if why else ""
+
+
+def _members(hint: Any) -> tuple[Any, ...]:
+    union = typing.get_origin(_bare(hint)) in {Union, types.UnionType}
+    return typing.get_args(_bare(hint)) if union else (hint,)
+
+
+def _is_plain(hint: Any) -> bool:
+    return isinstance(hint, Hashable) and hint in {Any, object, str, bytes, Capture, None, types.NoneType}
+
+
+def _stand_in(hint: Any, name: str, parameter: str) -> type[Parsed]:
+    try:
+        return stand_in(hint)
+    except TypeError as error:
+        raise ToolDefinitionError(
+            f"tool {name!r}: parameter {parameter!r} has a type that pydantic cannot read: {error}"
+        ) from error
+
+
+def _unbound(function: Callable[..., Any], name: str, first: str) -> str:
+    owner, _, method = getattr(function, "__qualname__", name).rpartition(".")
+    owner = owner.rpartition(".")[2]
+    if not owner or owner == "<locals>":
+        return f"tool {name!r}: parameter {first!r} needs a type hint (Any takes all of JSON)"
+    bound = f"{owner}.{method}" if first == "cls" else f"{owner.lower()}.{method}"
+    whose = "its class" if first == "cls" else f"an object of {owner}, `{owner.lower()} = {owner}(...)`"
+    return (
+        f"tool {name!r}: {owner}.{method} is a method, and a call has no {first!r} to give it: leave @tool "
+        f"off the method, and make the tool of the method bound to {whose}: tools=[tool({bound})]"
     )
 
 
@@ -160,19 +290,21 @@ def _whole_numbers(value: JSON) -> JSON:
 def _path_schema(kind: type) -> dict[str, Any]:
     if kind is Path:
         return {"type": "string"}
+    if (schema := schema_of(kind)) is not None:
+        return schema
     raise NotImplementedError(f"{kind} is not supported")
 
 
 def _from_json(kind: type, value: Any) -> Any:
     if kind is Path and isinstance(value, str):
         return Path(value)
-    raise NotImplementedError(f"{kind} is not supported")
+    return parse(kind, value)
 
 
 def _to_json(value: Any) -> Any:
     if isinstance(value, Path):
         return str(value)
-    raise TypeError(f"a value of type {type(value).__name__} has no JSON form")
+    return to_json(value)
 
 
 def _input_schema(
@@ -186,6 +318,7 @@ def _input_schema(
     )
     own = definitions.pop(reference["$ref"].rsplit("/", 1)[1])
     properties = {}
+    own = hoist(own, definitions)
     for name, given in own.get("properties", {}).items():
         words = [each for each in getattr(hints[name], "__metadata__", ()) if isinstance(each, str)]
         schema = _with_description(given, (*words, described.get(name, "")))
@@ -231,12 +364,20 @@ def _output_schema(returns: Any) -> dict[str, JSON] | None:
         return None
     if all(each in {None, types.NoneType} for each in members if isinstance(each, Hashable)):
         return None
+    return _schema_of_returns(returns)
+
+
+def _schema_of_returns(returns: Any) -> dict[str, JSON] | None:
+    """JSON Schema of what is returned; None for a hint for people, of which no JSON is known."""
+    if needs_pydantic(returns):
+        return output_schema_of(returns)
     try:
         (schema,), definitions = msgspec.json.schema_components(
             [returns], ref_template=_REFERENCE, schema_hook=_path_schema
         )
     except (TypeError, NotImplementedError):
-        return None  # a hint for people; what is returned is still checked to be JSON's
+        return None
+    definitions = {name: hoist(each, definitions) for name, each in list(definitions.items())}
     return {**schema, "$defs": definitions} if definitions else dict(schema)
 
 

@@ -30,10 +30,17 @@ import msgspec
 import trio
 
 from litany_engine.configuration.units import UnitError, time_to_run
+from litany_engine.door.answers import MAX_FAULT_CHARS
 from litany_engine.door.calls import Capture, Context, Executor, Tool, ToolCall
 from litany_engine.tools import in_process
 from litany_engine.tools.definitions import Traits
-from litany_engine.tools.function_schema import Signature, ToolDefinitionError, as_json, read_signature
+from litany_engine.tools.function_schema import (
+    Returns,
+    Signature,
+    ToolDefinitionError,
+    as_json,
+    read_signature,
+)
 from litany_engine.tools.inner_calls import InnerCalls
 from litany_engine.tools.tool_name import check_tool_name
 from litany_runtime.outcome import EXIT_CODES, Outcome
@@ -146,7 +153,8 @@ def tool(
 
     What the function returns becomes the capture: text or bytes are stdout; `None` is success with nothing
     to say; a `Capture` is itself; anything else must be JSON's (dataclasses and the like are converted) and
-    is both `data` and, as JSON text, stdout. A return hint of such a type becomes the output schema.
+    is both `data` and, as JSON text, stdout. A return hint of such a type becomes the output schema, and what
+    is returned is checked by the hint. pydantic's types are read by pydantic, where the host has it.
 
     What it raises becomes a failed capture: exit code 1, `name: ExceptionType: message` on stderr. The
     traceback goes to the `litany.tool` logger at level DEBUG, never to the model.
@@ -173,6 +181,13 @@ def _define(
     timeout: float | str | None,
     traits: Traits | None,
 ) -> FunctionTool:
+    if isinstance(function, classmethod):
+        raise ToolDefinitionError(
+            f"{function.__qualname__} is a method of its class: leave @tool off it, and make the tool of the "
+            f"bound method: tools=[tool({'.'.join(function.__qualname__.split('.')[-2:])})]"
+        )
+    if isinstance(function, staticmethod):
+        function = function.__func__
     if isinstance(function, (Tool, type)) or not callable(function):
         raise ToolDefinitionError(f"@tool needs a function, not {function!r}")
     try:
@@ -234,7 +249,7 @@ def _executor(function: Callable[..., Any], name: str, signature: Signature) -> 
                 raise
             _log.debug("tool %s raised", name, exc_info=True)
             return Capture.failed(f"{name}: {type(error).__name__}: {_message_of(error)}")
-        capture = _capture(name, returned)
+        capture = _capture(name, _place(function), returned, signature.returns)
         if not is_async and capture.exit_code == 0 and trio.current_effective_deadline() == -math.inf:
             # It was asked to end, and gave what it had: that is no end of its own.
             return replace(capture, exit_code=EXIT_CODES[Outcome.STOPPED])
@@ -286,20 +301,33 @@ def tool_context(context: Context) -> ToolContext:
     )
 
 
-def _capture(name: str, returned: Any) -> Capture:
-    if returned is None:
-        return Capture()
+def _capture(name: str, place: str, returned: Any, returns: Returns) -> Capture:
+    if isinstance(returned, Capture):
+        return returned if returned.data is None else _with_json_data(name, returned, "data")
+    capture = Capture()
     if isinstance(returned, bytes):
-        return Capture(stdout=returned)
-    if isinstance(returned, str):
-        # A lone surrogate has no UTF-8; as an escape it harms nobody.
-        return Capture(stdout=returned.encode("utf-8", "backslashreplace"))
-    if not isinstance(returned, Capture):
+        capture = Capture(stdout=returned)
+    elif isinstance(returned, str) and (returns.text or returns.anything):
+        capture = Capture(stdout=_text(returned))
+    elif returned is not None:
         capture = _with_json_data(name, Capture(data=returned), "what it returned")
-        if capture.outcome is None:
-            return replace(capture, stdout=json.dumps(capture.data, ensure_ascii=False).encode())
-        return capture
-    return returned if returned.data is None else _with_json_data(name, returned, "data")
+        if capture.outcome is not None:
+            return capture
+        told = returned if type(returned) is str else json.dumps(capture.data, ensure_ascii=False)
+        capture = replace(capture, stdout=_text(told))
+    if fault := returns.fault(returned, capture.data):
+        where = f" ({place})" if place else ""
+        reason = (
+            f"tool {name!r} ran to its end, but {fault[:MAX_FAULT_CHARS]}. What the call did stands; "
+            f"mend the tool{where}"
+        )
+        return replace(capture, data=None, outcome=Outcome.FAULTED, reason=reason)
+    return capture
+
+
+def _text(text: str) -> bytes:
+    # A lone surrogate has no UTF-8; as an escape it harms nobody.
+    return text.encode("utf-8", "backslashreplace")
 
 
 def _with_json_data(name: str, capture: Capture, place: str) -> Capture:
