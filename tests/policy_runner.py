@@ -194,6 +194,7 @@ def _child(prepared: Any, request: dict[str, str]) -> None:
     import types
 
     from litany_runtime.policy import PolicyError, compile_program, execute, namespace
+    from litany_runtime.policy import end as policy_end
     from litany_runtime.program import FilePolicy
 
     place = request["place"]
@@ -219,6 +220,7 @@ def _child(prepared: Any, request: dict[str, str]) -> None:
     end: dict[str, object] = {}
     code = 0
     trusted: dict[str, Any] = {}
+    names: dict[str, Any] = {}
     exec(request["trusted"], trusted)
     try:
         if prepared is None:
@@ -252,6 +254,8 @@ def _child(prepared: Any, request: dict[str, str]) -> None:
     import threading
 
     threading._shutdown()  # type: ignore[attr-defined] # as the interpreter does at its end
+    if prepared is not None:
+        policy_end(names)
     for each in (sys.stdout, stdout, stderr):
         with contextlib.suppress(ValueError, OSError):
             each.flush()

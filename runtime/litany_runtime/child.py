@@ -171,7 +171,8 @@ class _Program:
             self._look()
         exit_code = self._execute(nature, code, namespace)
         self._reserve = None  # however it ended: what it holds on to may be all that there is
-        exit_code = self._finish(exit_code)
+        finalize = (lambda: policy.end(namespace)) if nature.language_layer else int
+        exit_code = self._finish(exit_code, finalize)
         unread = client.unread()[: wire.MAX_UNREAD]
         self._say(wire.Ended(exit_code, self._out_of_memory, unread, self._channel.unsent))
         return exit_code
@@ -221,10 +222,10 @@ class _Program:
         except BaseException as failure:  # noqa: BLE001 - no memory, an interrupt, a program's own __str__
             os.write(2, f"{type(error).__name__} (its traceback failed: {type(failure).__name__})\n".encode())
 
-    def _finish(self, exit_code: int) -> int:
-        """End as an interpreter does: threads first, exit handlers, then the output."""
-        flushes = (self._stdout.flush, self._stderr.flush)
-        for step in (giving_up.at_the_end, threading._shutdown, atexit._run_exitfuncs, *flushes):  # type: ignore[attr-defined]  # noqa: SLF001
+    def _finish(self, exit_code: int, finalize: Callable[[], object]) -> int:
+        """End as an interpreter does: threads first, exit handlers, finalizers, then the output."""
+        steps = (finalize, self._stdout.flush, self._stderr.flush)
+        for step in (giving_up.at_the_end, threading._shutdown, atexit._run_exitfuncs, *steps):  # type: ignore[attr-defined]  # noqa: SLF001
             try:
                 step()
             except BaseException as error:  # noqa: BLE001 - each step gets its turn

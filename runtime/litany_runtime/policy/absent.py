@@ -383,10 +383,7 @@ _ABSENT: dict[str, tuple[tuple[str, str], ...]] = {
             "name the members: Color.RED",
         ),
     ),
-    "abc": (
-        ("ABCMeta", "inherit from abc.ABC"),
-        ("get_cache_token update_abstractmethods", "define the methods in a class statement"),
-    ),
+    "abc": (("get_cache_token update_abstractmethods", "define the methods in a class statement"),),
     "copy": (("dispatch_table", "define __copy__ or __deepcopy__ on your class"),),
     "re": (
         ("Scanner", "use re.finditer with named groups"),

@@ -10,6 +10,7 @@ from litany_runtime.policy.formatting import attribute_names
 from litany_runtime.policy.names import (
     ATTRIBUTE_HINTS,
     GENERAL_ATTRIBUTE_HINT,
+    HOOKS,
     INNARDS,
     LOOKED_AT,
     LOOKED_AT_DUNDERS,
@@ -17,6 +18,7 @@ from litany_runtime.policy.names import (
     PLAIN_ATTRIBUTES,
     RESERVED_PREFIX,
     REVIEWED_PRIVATE,
+    SPECIAL_NAMES,
     STORABLE_DUNDERS,
 )
 from litany_runtime.policy.naming import NameRules
@@ -87,6 +89,12 @@ class AttributeRules(NameRules):
         return name not in REVIEWED_PRIVATE and (self._private is None or name in self._private)
 
     def _dunder(self, node: ast.Attribute, name: str) -> ast.AST:
+        if name not in SPECIAL_NAMES:  # a name of somebody's own
+            node.value = self._own_or_looked_at(node.value, name)
+            return node
+        if name in HOOKS and _is_super(node.value) and not node.value.args:  # type: ignore[attr-defined]
+            self.descend(node)
+            return node
         if type(node.ctx) is ast.Load:
             if name == "__class__":
                 return self._guarded(node.value, CLASS)

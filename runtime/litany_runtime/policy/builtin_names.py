@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import abc
 import builtins
 import sys
 import types
 from typing import Any, NoReturn
 
-from litany_runtime.policy import attributes, classes, constants, evaluation, groups, guards, ownership
+from litany_runtime.policy import attributes, classes, constants, evaluation, groups, guards, hooks, ownership
 from litany_runtime.policy.refusals import RefusedError
 
 PLAIN_BUILTINS = """
@@ -26,33 +27,52 @@ _missing = object()
 
 
 class _TypeOfTypes(type):
-    """Makes `type` callable with one argument only, and still the type of classes for `isinstance`."""
+    """Makes classes by the rules of a class statement, and is still the type of classes for `isinstance`."""
 
-    def __call__(cls, *args: Any) -> Any:
-        if len(args) == 1:
+    def __call__(cls, *args: Any, **keywords: Any) -> Any:
+        if len(args) == 1 and not keywords and cls is type_:
             return ownership.visible_type(type(args[0]))
-        raise TypeError("type() takes 1 argument here (write a class statement)")
+        frame = sys._getframe(1)
+        programs = constants.is_programs(frame.f_code)
+        names = frame.f_globals if programs else ownership.program_globals()
+        module = names.get("__name__", "builtins")
+        if type(module) is not str:
+            raise TypeError("__name__ is no string")
+        return classes.make_class(ownership.metaclasses[cls], args, keywords, module)
 
     def __instancecheck__(cls, instance: Any) -> bool:
-        return isinstance(instance, type)
+        return isinstance(instance, ownership.metaclasses[cls])
 
     def __subclasscheck__(cls, subclass: Any) -> bool:
-        return subclass is cls or issubclass(subclass, type)
+        if any(subclass is facade for facade in ownership.metaclasses):
+            subclass = ownership.metaclasses[subclass]
+        return issubclass(subclass, ownership.metaclasses[cls])
 
     def __getitem__(cls, item: Any) -> types.GenericAlias:
         return types.GenericAlias(cls, item)
 
     def __repr__(cls) -> str:
-        return "<class 'type'>"
+        name = cls.__name__ if cls is type_ else f"{cls.__module__}.{cls.__name__}"
+        return f"<class '{name}'>"
 
 
 class type_(metaclass=_TypeOfTypes):  # noqa: N801 - the program sees it as `type`
-    """type(object) -> the object's type."""
+    """type(object) -> the object's type; type(name, bases, dict) -> a new class."""
 
 
 type_.__name__ = type_.__qualname__ = "type"
 type_.__module__ = "builtins"
 ownership.facades[type] = type_
+ownership.metaclasses[type_] = type
+
+
+class ABCMeta(metaclass=_TypeOfTypes):
+    """The type of abstract classes."""
+
+
+ABCMeta.__module__, ABCMeta.__qualname__ = "abc", "ABCMeta"
+ownership.facades[abc.ABCMeta] = ABCMeta
+ownership.metaclasses[ABCMeta] = abc.ABCMeta
 
 
 def getattr_(obj: Any, name: Any, default: Any = _missing, /) -> Any:
@@ -140,6 +160,7 @@ def program_builtins() -> dict[str, Any]:
             attributes.CLASS: guards.class_of,
             groups.STAR: groups.Star,
             groups.EVERYTHING: BaseException,
+            **{name.strip("_"): decorator for name, decorator in hooks.DECORATORS.items()},
         }
     )
     names["__name__"] = "builtins"

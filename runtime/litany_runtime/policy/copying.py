@@ -14,7 +14,7 @@ import copy
 from typing import TYPE_CHECKING, Any
 
 from litany_runtime.policy import guards, ownership
-from litany_runtime.policy.names import PLAIN_ATTRIBUTES, STORABLE_DUNDERS
+from litany_runtime.policy.names import PLAIN_ATTRIBUTES, SPECIAL_NAMES, STORABLE_DUNDERS
 from litany_runtime.policy.private_names import is_dunder
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def check_keys(kind: type, names: Iterable[Any]) -> None:
     for name in names:
         if type(name) is not str:
             raise TypeError(f"an object with an attribute named by a {type(name).__name__} cannot be copied")
-        if is_dunder(name) and (name not in HARMLESS if programs else name in STEERING):
+        if is_dunder(name) and (name in SPECIAL_NAMES - HARMLESS if programs else name in STEERING):
             raise TypeError(
                 f"an object with an attribute named {name} cannot be copied (choose another name for it)"
             )

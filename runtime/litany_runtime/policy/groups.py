@@ -127,9 +127,6 @@ class Star:
         return _wrapped(*raised)
 
 
-Star.__module__ = "builtins"
-
-
 def _wrapped(*exceptions: BaseException) -> BaseException:
     return BaseExceptionGroup("", list(exceptions))
 

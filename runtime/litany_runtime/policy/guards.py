@@ -21,6 +21,7 @@ from litany_runtime.policy.names import (
     PLAIN_ATTRIBUTES,
     RESERVED_PREFIX,
     REVIEWED_PRIVATE,
+    SPECIAL_NAMES,
     STORABLE_DUNDERS,
 )
 from litany_runtime.policy.ownership import (
@@ -213,7 +214,7 @@ def _look_dict(obj: Any, name: str) -> Any:
 
 def _may_show(name: str, value: object) -> bool:
     """Whether a class's dict shows an entry: not the descriptors that its library bases put there."""
-    if is_dunder(name) and name not in PLAIN_ATTRIBUTES:
+    if is_dunder(name) and name in SPECIAL_NAMES and name not in PLAIN_ATTRIBUTES:
         return False
     kind = type(value)
     return kind in PLAIN_TYPES or kind in _DESCRIPTORS or is_own_class(kind) or isinstance(value, type)
@@ -328,6 +329,8 @@ def read(obj: Any, name: Any) -> Any:
             return getattr(obj, name)
         if name in LOOKED_AT_DUNDERS:
             return attribute(obj, name)
+        if name not in SPECIAL_NAMES:
+            return getattr(private(obj, name), name)
         raise refuse(name, "it leads from an object into the interpreter")
     if name.startswith(RESERVED_PREFIX):
         raise refuse(name, "the prefix is reserved", "choose another name")
@@ -340,7 +343,9 @@ def check_store(obj: Any, name: Any) -> None:
     if name in INNARDS:
         raise refuse(name, "it leads into the interpreter")
     if is_dunder(name):
-        if name not in STORABLE_DUNDERS:
+        if name not in SPECIAL_NAMES:
+            private(obj, name)
+        elif name not in STORABLE_DUNDERS:
             raise refuse(name, "it may not be set", "assign ordinary attributes")
     elif name.startswith(RESERVED_PREFIX):
         raise refuse(name, "the prefix is reserved", "choose another name")

@@ -303,7 +303,7 @@ MODULES: dict[str, str] = {
     "dataclasses": """
         Field FrozenInstanceError InitVar KW_ONLY MISSING asdict astuple dataclass field fields
         is_dataclass make_dataclass replace""",
-    "abc": "ABC abstractclassmethod abstractmethod abstractproperty abstractstaticmethod",
+    "abc": "ABC ABCMeta abstractclassmethod abstractmethod abstractproperty abstractstaticmethod",
     "typing": """
         AbstractSet Annotated Any AnyStr AsyncContextManager AsyncGenerator AsyncIterable
         AsyncIterator Awaitable BinaryIO ByteString Callable ChainMap ClassVar Collection Concatenate

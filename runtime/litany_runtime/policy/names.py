@@ -34,6 +34,69 @@ PROTOCOL_METHODS = frozenset(
 )
 """Methods a program may define, assign, and call by name: each does what an operator or a builtin does."""
 
+SPECIAL_NAMES = frozenset(
+    """
+    __LazyLoader__ __MutableMapping__ __Printer__ __abc_tpflags__ __abs__ __abstractmethods__
+    __adapt__ __add__ __aenter__ __aexit__ __aiter__ __all__ __and__ __anext__ __annotate__
+    __annotations__ __args__ __array__ __array_finalize__ __array_function__ __array_interface__
+    __array_namespace__ __array_priority__ __array_struct__ __array_ufunc__ __array_wrap__
+    __arrow_array__ __arrow_c_array__ __arrow_c_schema__ __arrow_c_stream__
+    __asyncio_running_event_loop__ __author__ __await__ __base__ __bases__ __basicsize__ __bool__
+    __bound__ __breakpointhook__ __buffer__ __build_class__ __builtin__ __builtins__ __bytes__
+    __cached__ __calc___package__ __call__ __callable_proto_members_only__ __callback__ __cantrace__
+    __cause__ __ceil__ __cinit__ __class__ __class_getitem__ __classcell__ __classdict__
+    __classdictcell__ __closure__ __code__ __complex__ __concat__ __conditional_annotations__
+    __conform__ __constraints__ __contains__ __context__ __contravariant__ __copy__ __copyright__
+    __covariant__ __create_fn__ __credits__ __ctype_be__ __ctype_le__ __ctypes_from_outparam__
+    __cuda_array_interface__ __dataclass_HAS_DEFAULT_FACTORY__ __dataclass_builtins_object__
+    __dataclass_fields__ __dataclass_params__ __dataclass_return_type__ __dataclass_self__
+    __dataclass_transform__ __dataframe__ __date__ __dealloc__ __debug__ __deepcopy__ __default__
+    __defaults__ __del__ __delattr__ __delete__ __delitem__ __deprecated__ __dict__ __dictoffset__
+    __dictrefoffset__ __dir__ __displayhook__ __divmod__ __dlpack__ __dlpack_device__ __doc__
+    __docformat__ __enter__ __eq__ __excepthook__ __exit__ __file__ __final__ __firstlineno__
+    __flags__ __float__ __floor__ __floordiv__ __format__ __forward_arg__ __forward_code__
+    __forward_evaluated__ __forward_is_argument__ __forward_is_class__ __forward_module__
+    __forward_value__ __fspath__ __func__ __future__ __ge__ __get__ __get_pydantic_core_schema__
+    __getattr__ __getattribute__ __getformat__ __getinitargs__ __getitem__ __getitem_inner__
+    __getnewargs__ __getnewargs_ex__ __getslice__ __getstate__ __globals__ __gt__ __hash__ __iadd__
+    __iand__ __iconcat__ __ifloordiv__ __ilshift__ __imatmul__ __imod__ __import__ __importlib__
+    __imul__ __index__ __infer_variance__ __init__ __init_subclass__ __initializing__
+    __instancecheck__ __instancehook__ __int__ __interactivehook__ __inv__ __invert__ __ior__
+    __ipow__ __irshift__ __isabstractmethod__ __issubclass__ __isub__ __itemsize__ __iter__
+    __itruediv__ __ixor__ __kwdefaults__ __lazy_modules__ __le__ __len__ __length_hint__
+    __libmpdec_version__ __lltrace__ __loader__ __lshift__ __lt__ __main__ __match_args__ __matmul__
+    __members__ __metadata__ __missing__ __mod__ __module__ __mp_main__ __mro__ __mro_entries__
+    __mul__ __mutable_keys__ __name__ __ne__ __neg__ __new__ __new_member__ __newobj__ __newobj_ex__
+    __next__ __no_type_check__ __non_callable_proto_members__ __not__ __notes__ __objclass__
+    __optional_keys__ __or__ __order__ __orig_bases__ __orig_class__ __origin__ __origname__
+    __override__ __package__ __parameters__ __partialmethod__ __path__ __pos__ __post_init__ __pow__
+    __prepare__ __protocol_attrs__ __pycache__ __pyx_capi__ __pyx_vtable__ __qualname__ __radd__
+    __rand__ __rdivmod__ __readonly_keys__ __reduce__ __reduce_cython__ __reduce_ex__
+    __release_buffer__ __replace__ __repr__ __required_keys__ __reversed__ __rfloordiv__ __rlshift__
+    __rmatmul__ __rmod__ __rmul__ __ror__ __round__ __rpow__ __rrshift__ __rshift__ __rsub__
+    __rtruediv__ __rxor__ __safe_for_unpickling__ __self__ __self_class__ __set__ __set_name__
+    __setattr__ __setitem__ __setslice__ __setstate__ __setstate_cython__ __signature__ __sizeof__
+    __slotnames__ __slots__ __slotsname__ __spec__ __static_attributes__ __stderr__ __stdin__
+    __stdout__ __str__ __sub__ __subclasscheck__ __subclasses__ __subclasshook__ __supertype__
+    __suppress_context__ __test__ __text_signature__ __thisclass__ __total__ __tp_del__
+    __traceback__ __truediv__ __trunc__ __type_params__ __typing_is_unpacked_typevartuple__
+    __typing_prepare_subst__ __typing_subst__ __typing_unpacked_tuple_args__
+    __unittest_expecting_failure__ __unittest_skip__ __unittest_skip_why__ __unpacked__
+    __unraisablehook__ __validate_parameters__ __value__ __vectorcalloffset__ __version__
+    __warningregistry__ __weaklistoffset__ __weakref__ __weakrefoffset__ __wrapped__ __xor__
+    """.split()
+)
+"""Dunder names that some interpreter reviewed here, its library or a well-known package gives a meaning:
+taken from the library's text and the interpreter's own strings. Any other (`__tablename__`) is a name of
+the program's own."""
+
+HOOKS = frozenset({"__del__", "__init_subclass__", "__set_name__"})
+"""Methods that the interpreter calls of its own accord, which a `def` in a class body may define
+(`hooks.py`)."""
+
+CLASS_BODY_NAMES = frozenset({"__name__"})
+"""Dunder names that a class body may bind and a module may not."""
+
 HOOK_METHODS = frozenset("__getattr__ __setattr__ __delattr__ __dir__ __getstate__ __setstate__".split())
 """Methods a program may define on its classes but not read as plain attributes: they take a name, or hand
 out an object's whole state."""
@@ -57,8 +120,8 @@ PLAIN_ATTRIBUTES = (PROTOCOL_METHODS - {"__init__", "__get__", "__set__", "__del
     __name__ __qualname__ __doc__ __module__ __wrapped__ __version__ __author__ __all__
     __cause__ __context__ __suppress_context__ __traceback__ __notes__
     __members__ __slots__ __match_args__ __abstractmethods__ __isabstractmethod__
-    __total__ __required_keys__ __optional_keys__ __forward_arg__ __metadata__ __supertype__ __bound__
-    __constraints__ __stdin__ __stdout__ __stderr__
+    __getnewargs__ __total__ __required_keys__ __optional_keys__ __forward_arg__ __metadata__
+    __supertype__ __bound__ __constraints__ __stdin__ __stdout__ __stderr__
     """.split()
 )
 """Dunder attributes left alone on every object."""
@@ -137,10 +200,7 @@ BINDING_BUILTINS = frozenset({"eval", "exec", "globals", "locals", "vars"})
 """Builtins by which a program binds names that its own text does not show."""
 
 METHODS_REFUSED = {
-    "__del__": "use a context manager (__enter__, __exit__) or try/finally",
     "__getattribute__": "define __getattr__, which is called for missing attributes only",
-    "__init_subclass__": "use a class decorator, or register subclasses with a call",
-    "__set_name__": "pass the name to the descriptor: field = Field('field')",
     "__class_getitem__": "inherit from typing.Generic",
     "__reduce__": "define __copy__ or __deepcopy__ for copying, or a to_dict method",
     "__reduce_ex__": "define __copy__ or __deepcopy__ for copying, or a to_dict method",
@@ -152,7 +212,7 @@ METHODS_REFUSED = {
     "__class__": "compare type(x), or define a method",
     "__dict__": "define __slots__ or ordinary attributes",
     "__module__": "leave it as it is",
-    "__name__": "use another variable",
+    "__name__": "use another variable; a class body may bind it",
     "__annotations__": "annotate the names themselves",
 }
 """Special names a program may not define, and what to write instead."""

@@ -10,19 +10,33 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from litany_runtime.policy import imports
+from litany_runtime.policy.constants import guard
 from litany_runtime.policy.names import (
     BINDABLE_DUNDERS,
     BINDING_BUILTINS,
     CALLS_REFUSED,
+    CLASS_BODY_NAMES,
+    HOOKS,
     METHODS_REFUSED,
     READABLE_DUNDERS,
     RESERVED_PREFIX,
+    SPECIAL_NAMES,
 )
 from litany_runtime.policy.private_names import is_dunder
 from litany_runtime.policy.walk import Scope, Walk
 
 if TYPE_CHECKING:
     from collections.abc import Collection
+
+
+METACLASSES = frozenset({"ABCMeta", "type"})
+"""What a class statement may name as its metaclass; whose object the name is, is looked at when it runs."""
+
+
+def _last_name(node: ast.expr) -> str:
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    return node.id if isinstance(node, ast.Name) else ""
 
 
 class NameRules(Walk):
@@ -49,8 +63,14 @@ class NameRules(Walk):
         name = self.mangled(name)
         if name.startswith(RESERVED_PREFIX):
             self.refuse_reserved(node, name)
-        elif is_dunder(name) and name not in allowed:
-            if method and name in METHODS_REFUSED:
+        elif is_dunder(name) and name in SPECIAL_NAMES and name not in allowed:
+            in_class_body = bool(self.scope.cls) and not self.scope.in_function
+            if in_class_body and name in CLASS_BODY_NAMES:
+                return
+            if name in HOOKS:
+                message = f"{name} is defined by a def in a class body only"
+                self.refuse(node, "special-method", message, "write the method in the class itself")
+            elif method and name in METHODS_REFUSED:
                 message = f"{name} may not be defined: it would run behind the program's back"
                 self.refuse(node, "special-method", message, METHODS_REFUSED[name])
             else:
@@ -84,7 +104,15 @@ class NameRules(Walk):
         return node
 
     def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.AST:
-        self.bind(node, node.name, method=True)
+        if (
+            node.name in HOOKS
+            and type(node) is ast.FunctionDef
+            and self.scope.cls
+            and not self.scope.in_function
+        ):
+            node.decorator_list.insert(0, guard(node.name.strip("_"), node))
+        else:
+            self.bind(node, node.name, method=True)
         self.descend_into(node, "decorator_list")
         self.descend_into(node, "args", Scope(self.scope.cls))
         self.descend_into(node, "type_params", Scope(self.scope.cls))
@@ -101,12 +129,12 @@ class NameRules(Walk):
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
         self.bind(node, node.name)
         for keyword in node.keywords:
-            if keyword.arg == "metaclass":
+            if keyword.arg == "metaclass" and _last_name(keyword.value) not in METACLASSES:
                 self.refuse(
                     keyword,
                     "metaclass",
-                    "metaclass= is not available: a metaclass runs code while classes are made",
-                    "inherit from abc.ABC or enum.Enum, or use a class decorator",
+                    "only ABCMeta and type can be metaclasses: another answers for the classes it makes",
+                    "inherit from abc.ABC, use a class decorator, or define __init_subclass__",
                 )
         self.descend_into(node, "decorator_list")
         for field in ("bases", "keywords", "type_params"):

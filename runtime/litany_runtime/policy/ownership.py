@@ -68,6 +68,13 @@ OPEN_PRIVATE: dict[type, frozenset[str]] = {
 }
 """Private names that a library documents, or that programs override by custom: base class → names."""
 
+OPEN_TO_SUBCLASSES: dict[type, frozenset[str]] = {
+    threading.Thread: frozenset({"_target", "_args", "_kwargs"}),
+}
+"""Private names that hold what whoever made the object gave it, and that a subclass's own methods use: base
+class → names. On objects of the library's own classes, which the library made for itself, they stay
+closed."""
+
 DATA_HOLDERS = (types.SimpleNamespace, argparse.Namespace, threading.local)
 """Library classes whose instances are nothing but what the program put into them."""
 
@@ -82,6 +89,9 @@ HIDDEN_TYPES = frozenset({io.FileIO, types.FrameType, types.CodeType, types.Cell
 facades: dict[type, Any] = {}
 """Types a program sees another object for."""
 
+metaclasses: dict[Any, type] = {}
+"""What a program sees for a metaclass → the metaclass."""
+
 
 def begin(globals_of_program: dict[str, Any]) -> None:
     """Start a program: its functions are those with these globals."""
@@ -91,6 +101,9 @@ def begin(globals_of_program: dict[str, Any]) -> None:
 def program_globals() -> dict[str, Any]:
     """The globals of the program."""
     return _program_globals[0]
+
+
+type_name = type.__dict__["__name__"].__get__
 
 
 def is_own_class(cls: type) -> bool:
@@ -169,8 +182,15 @@ def _unless_foreign(obj: Any, name: str, cls: type) -> Any:
 
 
 def is_open(cls: type, name: str) -> bool:
-    """Whether a private name of a class is one that its library opens to everybody."""
-    return any(name in names and base in mro(cls) for base, names in OPEN_PRIVATE.items())
+    """Whether a private name of a class is one that its library opens to everybody, or to its subclasses."""
+    if any(name in names and base in mro(cls) for base, names in OPEN_PRIVATE.items()):
+        return True
+    return is_own_class(cls) and is_open_to_subclasses(cls, name)
+
+
+def is_open_to_subclasses(cls: type, name: str) -> bool:
+    """Whether a subclass of a library class may use a private name, which holds what it gave itself."""
+    return any(name in names and base in mro(cls) for base, names in OPEN_TO_SUBCLASSES.items())
 
 
 def visible_type(kind: type) -> Any:
@@ -186,7 +206,7 @@ def visible_type(kind: type) -> Any:
             "use isinstance() with a class of io or types",
         )
     if issubclass(kind, type):
-        return facades[type]
+        return facades.get(kind, facades[type])
     if issubclass(kind, types.ModuleType):
         return types.ModuleType
     return facades.get(kind, kind)

@@ -17,6 +17,7 @@ from litany_runtime.policy import (
     database,
     doctests,
     guards,
+    hooks,
     inspection,
     messages,
     ownership,
@@ -124,13 +125,16 @@ def dataclass(cls: Any = None, /, **options: Any) -> Any:
             raise TypeError("dataclass() decorates classes of the program only")
         if cls in ownership.impure:
             classes.check_inherited(cls)
-        made: Any = dataclasses.dataclass(**options)(cls)
-        names = ownership.class_dict(made).get("__match_args__", ())
-        if any(is_private(name) for name in names):
-            # A pattern reads these with no guard; private fields are matched by keyword.
-            public = tuple(name for name in names if not is_private(name))
-            type.__setattr__(made, "__match_args__", public)
-        return made if made is cls else classes.adopt(made)
+
+        def adopt(made: Any) -> Any:
+            names = ownership.class_dict(made).get("__match_args__", ())
+            if any(is_private(name) for name in names):
+                # A pattern reads these with no guard; private fields are matched by keyword.
+                public = tuple(name for name in names if not is_private(name))
+                type.__setattr__(made, "__match_args__", public)
+            return made if made is cls else classes.adopt(made)
+
+        return hooks.made_with(lambda: dataclasses.dataclass(**options)(cls), adopt)
 
     return decorate if cls is None else decorate(cls)
 
@@ -153,8 +157,9 @@ def make_dataclass(
     bases = tuple(bases)
     for base in types.resolve_bases(bases):
         classes.check_base(base)
-    return classes.adopt(
-        dataclasses.make_dataclass(cls_name, listed, bases=bases, namespace=namespace, **options)
+    return hooks.made_with(
+        lambda: dataclasses.make_dataclass(cls_name, listed, bases=bases, namespace=namespace, **options),
+        classes.adopt,
     )
 
 
@@ -270,6 +275,7 @@ def stand_ins() -> dict[str, Any]:
         "functools.wraps": wraps,
         "dataclasses.dataclass": dataclass,
         "dataclasses.make_dataclass": make_dataclass,
+        "abc.ABCMeta": builtin_names.ABCMeta,
         "string.Formatter": Formatter,
         "typing.get_origin": get_origin,
         "typing.get_type_hints": get_type_hints,
