@@ -29,6 +29,8 @@ from litany_stubs.looking import look
 from litany_stubs.module import load_stubs
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from litany_runtime import orders
     from litany_runtime.confine import Entered, Script
     from litany_runtime.policy import Prepared

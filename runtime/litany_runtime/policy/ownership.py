@@ -34,8 +34,8 @@ own: set[type] = set()
 impure: set[type] = set()
 """The program's other classes: a library class among their bases has private names of its own."""
 
-_program_globals: list[dict[str, Any]] = []
-"""The globals of the program."""
+_program_globals: list[dict[str, Any]] = [{}]
+"""The globals of the program; before there is one, of nobody."""
 
 mro = type.__dict__["__mro__"].__get__
 class_dict = type.__dict__["__dict__"].__get__
