@@ -45,7 +45,8 @@ class TypedModule:
 
     def takes(self, tool: str, arguments: dict[str, Any]) -> bool:
         """Whether a call with these arguments would type-check."""
-        function = self.space[tool].__wrapped__
+        tools = (each for each in self.space.values() if hasattr(each, "__litany__"))
+        function = next(each for each in tools if each.__litany__.name == tool).__wrapped__
         hints = dict(function.__annotations__)
         hints.pop("return")
         code = function.__code__

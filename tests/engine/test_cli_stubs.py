@@ -89,7 +89,7 @@ def steps(place: Path) -> list[Path]:
         ("t.word_count()", 1, "parameter `text`"),
         ("t.word_count(text='a', txt='b')", 24, "word_count, argument txt:"),
         ("t.word_cuont(text='a')", 1, "`word_cuont`; did you mean word_count?"),
-        ("t.bash(command='true')", 1, "`bash`; the tools are: nothing, read_file, word_count"),
+        ("t.bash(command='true')", 1, "`bash`; the tools are: nothing, raw_bytes, read_file, word_count"),
     ],
 )
 def test_check_names_the_tool_and_the_parameter_with_line_and_column_and_runs_nothing(
