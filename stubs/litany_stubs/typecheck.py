@@ -19,9 +19,12 @@ import tempfile
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from litany_stubs.module import MODULE_NAME
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,8 +68,15 @@ def find_checker() -> str | None:
     return str(beside) if beside.is_file() else shutil.which("ty")
 
 
+Start: TypeAlias = "Callable[[list[str], Path, float], subprocess.CompletedProcess[bytes]]"
+"""How the checker is started: its command, the folder that it works in, the seconds that it may take."""
+
+
 def check_types(program_source: str, stub_source: str, *, timeout_s: float = TIMEOUT_S) -> list[Finding]:
-    """Check a program against the text of its `litany_tools`; nothing of it is run.
+    """Check a program of one's own against the text of its `litany_tools`; nothing of it is run.
+
+    For a stranger's program `ask_checker` and `judge` are called apart, each in a confined process: Python's
+    parser and the checker's read what they are given.
 
     Args:
         program_source: the program.
@@ -79,6 +89,17 @@ def check_types(program_source: str, stub_source: str, *, timeout_s: float = TIM
     Raises:
         CheckerError: ty is not installed, failed, or took too long.
     """
+    return judge(program_source, stub_source, lambda: ask_checker(program_source, stub_source, timeout_s))
+
+
+def judge(program_source: str, stub_source: str, said: Callable[[], list[Said]]) -> list[Finding]:
+    """Pick what the checker said of the tools, and say it for whoever wrote the program.
+
+    Args:
+        program_source: the program.
+        stub_source: what `render` returned for its toolset.
+        said: what `ask_checker` returned; asked for only when the program uses its tools.
+    """
     try:
         tree = ast.parse(program_source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -86,20 +107,39 @@ def check_types(program_source: str, stub_source: str, *, timeout_s: float = TIM
     uses = _Uses(tree, program_source, stub_source)
     if not uses.aliases:
         return []
-    said = _run(program_source, stub_source, timeout_s)
-    judged = [finding for each in uses.without_echoes(said) if (finding := uses.judge(each)) is not None]
+    judged = [finding for each in uses.without_echoes(said()) if (finding := uses.judge(each)) is not None]
     return sorted(set(judged))
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
+class Said:
     """What the checker said, and the place it stands at (line from 1, column from 0)."""
 
     text: str
     start: tuple[int, int]
 
 
-def _run(program_source: str, stub_source: str, timeout_s: float) -> list[_Said]:
+def _unconfined(command: list[str], folder: Path, timeout_s: float) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(command, cwd=folder, capture_output=True, timeout=timeout_s, check=False)
+
+
+def ask_checker(
+    program_source: str, stub_source: str, timeout_s: float = TIMEOUT_S, start: Start = _unconfined
+) -> list[Said]:
+    """Ask the checker about a program.
+
+    Args:
+        program_source: the program.
+        stub_source: what `render` returned for its toolset.
+        timeout_s: seconds the checker may take.
+        start: how it is started.
+
+    Returns:
+        All that it says.
+
+    Raises:
+        CheckerError: it is not installed, failed, or took too long.
+    """
     checker = find_checker()
     if checker is None:
         raise CheckerError("no type checker is installed; `pip install 'litany[check]'` adds one")
@@ -110,13 +150,21 @@ def _run(program_source: str, stub_source: str, timeout_s: float) -> list[_Said]
         # Its own empty configuration, so that no pyproject.toml above has a say.
         (root / "ty.toml").write_text("", encoding="utf-8")
         command = [
-            *(checker, "check", PROGRAM_NAME, "--output-format", "gitlab", "--no-progress", "--exit-zero"),
+            *(
+                str(Path(checker).resolve()),
+                "check",
+                PROGRAM_NAME,
+                "--output-format",
+                "gitlab",
+                "--no-progress",
+                "--exit-zero",
+            ),
             *("--color", "never", "--project", str(root), "--python", sys.prefix),
             *("--extra-search-path", str(Path(__file__).parents[1])),
             *("--python-version", f"{sys.version_info[0]}.{sys.version_info[1]}"),
         ]
         try:
-            done = subprocess.run(command, cwd=root, capture_output=True, timeout=timeout_s, check=False)
+            done = start(command, root, timeout_s)
         except subprocess.TimeoutExpired:
             raise CheckerError(
                 f"the type checker took more than {timeout_s:g} s; the program was not checked"
@@ -132,10 +180,10 @@ def _run(program_source: str, stub_source: str, timeout_s: float) -> list[_Said]
         ) from None
 
 
-def _read(found: Any) -> _Said:
+def _read(found: Any) -> Said:
     begin = found["location"]["positions"]["begin"]
     text = found["description"].removeprefix(f"{found['check_name']}: ")
-    return _Said(text, (begin["line"], begin["column"] - 1))
+    return Said(text, (begin["line"], begin["column"] - 1))
 
 
 class _Uses:
@@ -169,7 +217,7 @@ class _Uses:
             elif isinstance(node, ast.Attribute):
                 self._attributes.append(node)
 
-    def without_echoes(self, said: list[_Said]) -> list[_Said]:
+    def without_echoes(self, said: list[Said]) -> list[Said]:
         """Leave out "this dict is wrong" where something is said of a key in it."""
         given = [argument for call in self._calls for argument in _given(call)]
         kept = []
@@ -181,12 +229,12 @@ class _Uses:
                 kept.append(each)
         return kept
 
-    def judge(self, said: _Said) -> Finding | None:
+    def judge(self, said: Said) -> Finding | None:
         """Return what to report of one complaint, or None when it is not about the tools."""
         message = self._message(said, self._place(said))
         return None if message is None else Finding(said.start[0], said.start[1] + 1, message)
 
-    def _message(self, said: _Said, place: tuple[int, int]) -> str | None:
+    def _message(self, said: Said, place: tuple[int, int]) -> str | None:
         if any(_holds(each, place) for each in self._imports) or self._is_unknown(place):
             return self._with_guess(said.text)
         call = self._innermost_call(place)
@@ -265,7 +313,7 @@ class _Uses:
         listed = ", ".join(self._tools[:20]) + (", ..." if len(self._tools) > 20 else "")
         return f"{text}; the tools are: {listed or 'none'}"
 
-    def _place(self, said: _Said) -> tuple[int, int]:
+    def _place(self, said: Said) -> tuple[int, int]:
         """Turn the checker's column (characters) into the syntax tree's (UTF-8 bytes)."""
         line, column = said.start
         if not 0 < line <= len(self._lines):

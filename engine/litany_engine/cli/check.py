@@ -1,13 +1,14 @@
 """Say what is wrong with a program, without running it.
 
 What the language policy refuses, and, where the type checker of `litany[check]` is installed, the calls of
-tools that their declarations do not accept: the tools of the agent's workspace, and those of --tools.
+tools that their declarations do not accept: the tools of the agent's workspace, and those of --tools. The
+program is parsed in a confined process, as it would be run in one, and the type checker is confined as
+well.
 """
 
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,15 +21,13 @@ from litany_engine.cli.common import (
     add_workspace,
     given_workspace,
     read_stdin,
+    say,
     the_toolset,
 )
+from litany_engine.plain_text import plain_lines
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator
-
-    from litany_engine.workspaces.workspace import Workspace
-    from litany_runtime.policy import Violation
 
 EXAMPLE = """\
 example:
@@ -51,22 +50,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """Print one line a finding; exit 0 when there is none."""
+    import trio
+
+    from litany_engine.checking import CheckError, check_program, why_unchecked
     from litany_engine.configuration.config import Config
-    from litany_runtime.policy import check
 
     workspace = given_workspace(args)
     config = Config() if workspace is None else workspace.config
     name = "<stdin>" if args.program == "-" else args.program
     source, text = _read(args.program, name, config.limits.source_bytes)
-    found = [*check(source, name, config.modules)]
-    found = sorted(found) or [*_wrong_calls(text, workspace, args)]
+    unchecked = why_unchecked(has_tools=workspace is not None or bool(args.tools))
+    stubs = None if unchecked or "litany_tools" not in text else the_toolset(workspace, args).stubs()
+    try:
+        found, failed = trio.run(check_program, source, text, name, config, stubs)
+    except CheckError as error:
+        raise CommandError(str(error)) from error
     if args.json:
         keys = ("line", "column", "rule", "message", "hint")
         print(json.dumps([{"file": name} | {key: getattr(each, key) for key in keys} for each in found]))
     else:
         for each in found:
             hint = f" ({each.hint})" if each.hint else ""
-            print(f"{name}:{each.line}:{each.column}: {each.rule}: {each.message}{hint}")
+            print(plain_lines(f"{name}:{each.line}:{each.column}: {each.rule}: {each.message}{hint}"))
+    if "litany_tools" in text and (unchecked or failed):
+        say(f"its calls of tools were not checked: {unchecked or failed}")
     return REFUSED if found else 0
 
 
@@ -78,20 +85,3 @@ def _read(program: str, name: str, limit: int) -> tuple[bytes, str]:
         return content, decode_source(content, name, limit)
     except SourceError as error:
         raise CommandError(str(error), REFUSED) from error
-
-
-def _wrong_calls(program: str, workspace: Workspace | None, args: argparse.Namespace) -> Iterator[Violation]:
-    from litany_runtime.policy import Violation
-    from litany_stubs.typecheck import check_types, find_checker
-
-    unchecked = ""
-    if find_checker() is None:
-        unchecked = "no type checker is installed (pip install 'litany[check]')"
-    elif workspace is None and not args.tools:
-        unchecked = "this is no workspace (name one with --workspace, or tools with --tools)"
-    if unchecked:
-        if "litany_tools" in program:
-            print(f"litany: its calls of tools were not checked: {unchecked}", file=sys.stderr)
-        return
-    for each in check_types(program, the_toolset(workspace, args).stubs()):
-        yield Violation(each.line, each.column, "tools", each.message, "")

@@ -45,6 +45,8 @@ _NET_RIGHTS = 0b11  # bind and connect TCP, since ABI 4
 _SCOPES = 0b11  # abstract sockets and signals stay within the program, since ABI 6
 _QUIET = 1  # since ABI 7: refusals are not written to the host's audit log, which a program could flood
 
+EXECUTE = _EXECUTE
+READ_FILE = _READ_FILE
 READ = _READ_FILE | _READ_DIR
 WRITE = (
     READ | _WRITE_FILE | _TRUNCATE | _MAKE_DIR | _MAKE_REG | _MAKE_SYM | _REMOVE_DIR | _REMOVE_FILE | _REFER

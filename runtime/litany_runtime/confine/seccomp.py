@@ -20,6 +20,10 @@ from litany_runtime.confine import kernel
 from litany_runtime.confine.syscalls import (
     ABSENT,
     ALLOWED,
+    CLONE,
+    CLONE3,
+    DENIED,
+    NAMESPACE_FLAGS,
     NEWEST_NUMBER,
     OWN_PID,
     SETUP,
@@ -153,6 +157,23 @@ def assemble(machine: str, *, private_root: bool) -> Filters:
     zygote = _program(machine, first, otherwise=_REFUSE, beyond=_UNKNOWN)
     child = _program(machine, second, otherwise=_ALLOW, beyond=_ALLOW)
     return Filters(Filter(zygote), Filter(child))
+
+
+def assemble_denied(machine: str) -> Filter:
+    """The filter of a trusted program over hostile text: what it has no use for is refused, the rest allowed.
+
+    Args:
+        machine: `x86_64` or `aarch64`, as `kernel.MACHINE` says.
+    """
+    decisions = {
+        number: _Decision(_REFUSE)
+        for _, *numbers in DENIED
+        if (number := numbers[("x86_64", "aarch64").index(machine)]) is not None
+    }
+    # Its flags are in memory, where no filter can look; libraries fall back on `clone`, whose flags it sees.
+    decisions[CLONE3] = _Decision(_UNKNOWN)
+    decisions[CLONE[machine]] = _Decision(_ALLOW, (Masked(0, NAMESPACE_FLAGS, 0),))
+    return Filter(_program(machine, decisions, otherwise=_ALLOW, beyond=_UNKNOWN))
 
 
 def _program(machine: str, decisions: Mapping[int, _Decision], otherwise: int, beyond: int) -> list[_Step]:
