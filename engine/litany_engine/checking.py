@@ -10,7 +10,6 @@ from __future__ import annotations
 import base64
 import json
 import sys
-from dataclasses import astuple
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -54,7 +53,7 @@ found = [
 ]
 if asked["said"] is not None:
     from litany_stubs.typecheck import Said, judge
-    said = [Said(rule, text, tuple(start)) for rule, text, start in asked["said"]]
+    said = [Said(text, tuple(start)) for text, start in asked["said"]]
     found += [
         [each.line, each.column, "tools", each.message, ""]
         for each in judge(asked["text"], asked["stubs"], lambda: said)
@@ -99,7 +98,7 @@ async def check_program(
         "name": name,
         "modules": list(config.modules),
         "stubs": stubs,
-        "said": None if said is None else [astuple(each) for each in said],
+        "said": None if said is None else [[*each] for each in said],
     }
     return await _judge(asked, isolation), unchecked
 

@@ -16,10 +16,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from litany_stubs.module import MODULE_NAME
 
@@ -47,8 +46,7 @@ class CheckerError(RuntimeError):
     """There is no type checker, or it did not do its work; the message says what to do."""
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Finding:
+class Finding(NamedTuple):
     """One thing that is wrong with a program's use of its tools.
 
     Attributes:
@@ -111,8 +109,7 @@ def judge(program_source: str, stub_source: str, said: Callable[[], list[Said]])
     return sorted(set(judged))
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
+class Said(NamedTuple):
     """What the checker said, and the place it stands at (line from 1, column from 0)."""
 
     text: str
