@@ -60,11 +60,42 @@ def test_the_help_names_every_command(litany: Litany) -> None:
         assert line.split(",")[0].split(":")[0] in " ".join(done.stdout.split())
 
 
-@pytest.mark.parametrize("arguments", [[], ["nothing"], ["run"], ["run", "-", "--frobnicate"], ["-x"]])
-def test_a_command_line_that_is_not_understood_exits_2(litany: Litany, arguments: list[str]) -> None:
-    done = litany(*arguments)
-    assert done.returncode == 2
-    assert "litany" in done.stderr
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["rnu"], "'rnu' (did you mean 'run'?); see `litany --help`"),
+        (["-x"], "see `litany --help`"),
+        (["run"], "PROGRAM.py|-; see `litany run --help`"),
+        (
+            ["run", "-", "--dedline", "5s"],
+            "--dedline 5s (did you mean '--deadline'?); see `litany run --help`",
+        ),
+        (["run", "-", "--deadline", "soon"], "see `litany run --help`"),
+        (["run", "-", "--memory", "much"], "see `litany run --help`"),
+        (["run", "gone.py"], "gone.py: cannot be read: No such file or directory; see `litany run --help`"),
+        (["run", "."], "Is a directory; see `litany run --help`"),
+        (["check", "gone.py"], "see `litany check --help`"),
+        (["run", "-", "--tools", "gone.py"], "see `litany run --help`"),
+        (["replay", "call_1", "--deadline", "1"], "see `litany replay --help`"),
+        (["answer", "call_1", "perhaps"], "see `litany answer --help`"),
+        (["answer", "call_1", "refuse", "--remember"], "see `litany answer --help`"),
+        (["describe", "--budget", "many"], "see `litany describe --help`"),
+        (["describe", "--budget", "1"], "see `litany describe --help`"),
+        (["show", "--last", "--workspace", "."], "see `litany show --help`"),
+        (["runs", "--limit", "0"], "see `litany runs --help`"),
+    ],
+)
+def test_a_command_line_that_is_not_understood_is_one_line_and_exits_2(
+    litany: Litany, place: Path, arguments: list[str], said: str
+) -> None:
+    done = litany(*arguments, cwd=place)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert done.stderr.endswith(f"{said}\n")
+
+
+def test_without_a_command_the_help_is_shown(litany: Litany) -> None:
+    done = litany()
+    assert (done.returncode, "commands:" in done.stderr) == (2, True)
 
 
 def test_the_version_is_printed(litany: Litany) -> None:
@@ -378,7 +409,7 @@ def test_what_a_control_says_moves_no_cursor_and_passes_for_no_line_of_ours(
     [
         (b"x = '\xff'\n", 126, ["p.py:1", "UTF-8"]),
         (b"#" * (2 << 20), 126, ["p.py", "larger"]),
-        (None, 126, ["p.py", "No such file"]),
+        (None, 2, ["p.py", "No such file"]),
     ],
 )
 def test_a_program_that_cannot_be_read_is_one_line_and_leaves_nothing(

@@ -8,6 +8,7 @@ import pty
 import pwd
 import re
 import select
+import shlex
 import shutil
 import signal
 import subprocess
@@ -130,7 +131,8 @@ def test_a_deadline_is_kept_and_nothing_is_left_running(place: Path, state: Path
 @pytest.mark.parametrize("deadline", ["5", "soon", "0s", ""])
 def test_a_deadline_that_is_none_is_one_line_and_nothing_runs(run: Run, place: Path, deadline: str) -> None:
     done = run("--deadline", deadline, "-", stdin="print(1)")
-    assert (done.returncode, done.stdout) == (125, "")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.endswith("; see `litany run --help`\n")
     assert done.stderr.startswith(f'litany: --deadline: "{deadline}" is ')
     assert 'such as "500ms", "30s"' in done.stderr
     assert done.stderr.count("\n") == 1
@@ -217,7 +219,7 @@ def test_a_file_of_tools_that_makes_none_is_one_line_and_nothing_runs(
     else:
         (place / "t.py").write_text(content)
     done = run("-", "--tools", "t.py", stdin="print('ran')")
-    assert (done.returncode, done.stdout) == (125, "")
+    assert (done.returncode, done.stdout) == (2 if content is None else 125, "")
     assert re.fullmatch(rf"litany: [^\n]*{said}[^\n]*\n", done.stderr)
     assert not (place / "steps/a/001").exists()
 
@@ -413,7 +415,7 @@ def test_files_are_copied_from_a_folder_or_not_at_all_when_asked(
     assert f"no files (git tracks none in {repository}/empty: name a folder" in none.stderr
     assert litany("run", "-", "--no-files", cwd=repository, state=state, stdin=LIST).stdout == "[]\n"
     missing = litany("run", "-", "--files", "none", cwd=tmp_path, state=state, stdin=LIST)
-    assert missing.returncode == 125
+    assert missing.returncode == 2
     assert "none" in missing.stderr
 
 
@@ -714,6 +716,58 @@ def test_each_host_and_the_demo_run_as_they_are(
         assert word in done.stdout
 
 
+# -- finding what ran
+
+
+def test_a_run_outside_a_workspace_is_found_again(tmp_path: Path, state: Path) -> None:
+    for text in ("one", "two"):
+        litany("run", "-", "--no-files", cwd=tmp_path, state=state, stdin=f"print('{text}')")
+    for arguments in (["show"], ["show", "--last"], ["show", "call_1"]):
+        shown = litany(*arguments, cwd=tmp_path, state=state)
+        assert (shown.returncode, "python" in shown.stdout) == (0, True)
+        assert "the last run outside of any" in shown.stderr
+    assert "two" in litany("show", "call_1", cwd=tmp_path, state=state).stdout
+    first, second = litany("runs", cwd=tmp_path, state=state).stdout.splitlines()
+    assert "completed  python" in first
+    assert first != second
+    listed = json.loads(litany("runs", "--json", "-n", "1", cwd=tmp_path, state=state).stdout)
+    assert [each["outcome"] for each in listed] == ["completed"]
+    show = shlex.split(listed[0]["show"])[1:]
+    assert litany(*show, cwd=tmp_path, state=state).returncode == 0
+
+
+def test_runs_of_a_workspace_are_its_steps(run: Run, place: Path, state: Path) -> None:
+    run("-", stdin="raise SystemExit(3)")
+    listed = litany("runs", cwd=place, state=state)
+    assert (listed.returncode, "failed     python" in listed.stdout) == (0, True)
+    assert "litany show a/001\n" in listed.stdout
+    nothing = litany("show", "--last", cwd=place, state=state)
+    assert (nothing.returncode, nothing.stdout) == (125, "")
+    assert "nothing ran outside a workspace" in nothing.stderr
+
+
+@pytest.mark.parametrize(
+    ("folder", "mode"), [("", 0o555), ("new", 0o555), ("a/b", 0o555), ("", 0), ("a/b", 0)]
+)
+def test_a_workspace_where_one_may_not_write_is_named_by_its_own_name(
+    tmp_path: Path, state: Path, folder: str, mode: int
+) -> None:
+    closed = tmp_path / "closed"
+    closed.mkdir()
+    closed.chmod(mode)
+    done = subprocess.run(
+        [sys.executable, "-c", LIKE_ANYBODY, "-m", "litany_engine", "init", str(closed / folder)],
+        check=False, capture_output=True, text=True, cwd=tmp_path, env=environment(state), timeout=60,
+    )  # fmt: skip
+    closed.chmod(0o755)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (125, "", 1)
+    assert (
+        f"cannot make a workspace in {closed / folder}: Permission denied; you may not write" in done.stderr
+    )
+    assert ".litany" not in done.stderr
+    assert list(closed.iterdir()) == []
+
+
 # -- check, describe, replay ----------------------------------------------------------------------------------
 
 
@@ -734,7 +788,7 @@ def test_describe_fits_its_budget(place: Path, state: Path) -> None:
     describe = partial(litany, "describe", cwd=place, state=state)
     assert "read_file(" in describe().stdout
     assert len(describe("--budget", "400").stdout) <= 400
-    assert describe("--budget", "5").returncode == 125
+    assert describe("--budget", "5").returncode == 2
 
 
 def test_replay_of_an_unchanged_program_is_the_same_and_of_a_changed_one_names_the_call(

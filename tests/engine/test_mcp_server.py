@@ -419,13 +419,13 @@ def test_a_server_that_cannot_be_used_is_told_to_the_client(tmp_path: Path) -> N
     ("more", "words", "code"),
     [
         (["--agent", "nobody"], "nobody", 125),
-        (["--budget", "3"], "--budget must be at least 200 characters", 125),
+        (["--budget", "3"], "--budget must be at least 200 characters", 2),
         (
             ["--only", "pyhton"],
             "--only pyhton: the agent is granted no such tool (did you mean 'python'?)",
-            125,
+            2,
         ),
-        (["--tools", "gone.py"], "there is no such file", 125),
+        (["--tools", "gone.py"], "there is no such file", 2),
     ],
 )
 def test_a_mistake_is_one_line_before_anything_is_served(

@@ -1,8 +1,9 @@
 """The command line: `litany COMMAND`, each command a module of its own name, imported when it is called.
 
 Exit codes are those of the contract: a command that runs something exits as what it ran; one that cannot do
-its work exits 125, with one line on stderr that says why and what to do; 126 means that it was refused. 2 is
-a command line that argparse does not understand.
+its work exits 125, with one line on stderr that says why and what to do; 126 means that it was refused. 2
+is a command line that is not understood, whoever notices it: an unknown command or option, an argument that
+means nothing, a file that is not there. It is one line, too, and names the help.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ COMMANDS = {
     "stubs": "write the litany_tools module that programs import",
     "describe": "print what a model is told of the tools, to fit a budget",
     "show": "show what ran: steps, programs and their calls",
+    "runs": "list what ran, the newest first",
     "replay": "run a recorded program again with its recorded answers",
     "stop": "stop what runs in a workspace",
     "holds": "show the calls that wait for your answer",
@@ -62,8 +64,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         The exit code.
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
-    if not arguments or arguments[0] not in COMMANDS:
+    if not arguments or arguments[0].startswith("-"):
         return _overview(arguments)
+    if arguments[0] not in COMMANDS:
+        return _no_command(arguments[0])
     from litany_engine.cli.streams import OutputClosedError, own_stdout
 
     try:
@@ -74,14 +78,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     except OutputClosedError:
         return PIPE_CLOSED  # as a shell's own tools end, which say nothing either
     except Exception as error:  # noqa: BLE001  the last place where an error can become a line
-        return _complain(innermost(error))
+        return _complain(innermost(error), arguments[0])
 
 
 def _command(name: str, arguments: list[str]) -> int:
     import argparse
 
+    from litany_engine.cli.parsing import Parser
+
     command = import_module(f"litany_engine.cli.{name}")
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog=f"litany {name}",
         description=command.__doc__,
         epilog=command.EXAMPLE,
@@ -95,31 +101,47 @@ def _command(name: str, arguments: list[str]) -> int:
 def _overview(arguments: list[str]) -> int:
     import argparse
 
-    parser: argparse.ArgumentParser = argparse.ArgumentParser(
+    from litany_engine.cli.common import USAGE, UsageError
+    from litany_engine.cli.parsing import Parser
+
+    parser: argparse.ArgumentParser = Parser(
         prog="litany",
         description="Run a program that a model wrote: confined, under a deadline, each call recorded.",
         epilog=EXAMPLE,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="store_true", help="print the version")
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND")
+    commands = parser.add_subparsers(
+        title="commands", metavar="COMMAND", parser_class=argparse.ArgumentParser
+    )
     for name, line in COMMANDS.items():
         commands.add_parser(name, help=line)
-    if parser.parse_args(arguments).version:
+    try:
+        version_alone = parser.parse_args(arguments).version
+    except UsageError as error:
+        return _complain(error, "")
+    if version_alone:
         from importlib.metadata import version
 
         print(f"litany {version('litany')}")
         return 0
     parser.print_help(sys.stderr)
-    return 2
+    return USAGE
 
 
-def _complain(error: BaseException) -> int:
-    """Say in one line what is wrong.
+def _no_command(name: str) -> int:
+    from litany_engine.cli.common import UsageError
+    from litany_engine.near import near
+
+    return _complain(UsageError(f"there is no command {name!r}{near(name, COMMANDS)}"), "")
+
+
+def _complain(error: BaseException, command: str) -> int:
+    """Say in one line what is wrong, and of a command line that is not understood which help tells more.
 
     Exceptions of litany's own are written for whoever reads them. Any other is a fault of ours, and says so.
     """
-    from litany_engine.cli.common import say
+    from litany_engine.cli.common import UsageError, say
 
     text = " ".join(str(error).split())
     if not type(error).__module__.startswith("litany_"):
@@ -128,6 +150,8 @@ def _complain(error: BaseException) -> int:
         text = _of_the_system(error) or (
             f"internal error: {type(error).__name__}: {text} (set LITANY_DEBUG=1 for the traceback)"
         )
+    if isinstance(error, UsageError):
+        text += f"; see `litany {command} --help`" if command else "; see `litany --help`"
     say(text)
     code = getattr(error, "exit_code", None)
     return code if isinstance(code, int) else EXIT_CODES[Outcome.FAULTED]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from litany_engine.cli.common import (
-    CommandError,
+    UsageError,
     add_agent,
     add_workspace,
     refuse_inside_the_workspace,
@@ -52,7 +52,7 @@ def main(args: argparse.Namespace) -> int:
     workspace = the_workspace(args)
     refuse_inside_the_workspace(workspace, "an answer to a held call is the operator's to give")
     if args.remember and args.verdict != "pass":
-        raise CommandError("--remember is for pass; to refuse such calls for good, write a deny rule")
+        raise UsageError("--remember is for pass; to refuse such calls for good, write a deny rule")
     if args.id == SETTINGS_ID:
         names = ", ".join(answer_settings(workspace.root, args.verdict))
         done = "taken as they are" if args.verdict == "pass" else "put back as they were"

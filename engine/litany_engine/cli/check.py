@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from litany_engine.cli.common import (
     REFUSED,
     CommandError,
+    UsageError,
     add_agent,
     add_json,
     add_tools,
@@ -78,10 +79,12 @@ def main(args: argparse.Namespace) -> int:
 
 
 def _read(program: str, name: str, limit: int) -> tuple[bytes, str]:
-    from litany_engine.tools.source import SourceError, decode_source, read_bytes
+    from litany_engine.tools.source import NoSourceError, SourceError, decode_source, read_bytes
 
     try:
         content = read_stdin(limit, "the program") if program == "-" else read_bytes(Path(program), limit)
         return content, decode_source(content, name, limit)
+    except NoSourceError as error:
+        raise UsageError(str(error)) from error
     except SourceError as error:
         raise CommandError(str(error), REFUSED) from error

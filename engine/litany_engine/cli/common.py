@@ -30,18 +30,28 @@ T = TypeVar("T")
 FAULTED = EXIT_CODES[Outcome.FAULTED]
 REFUSED = EXIT_CODES[Outcome.REFUSED]
 STOPPED = EXIT_CODES[Outcome.STOPPED]
+USAGE = 2
+"""Exit code of every command line that is not understood, as of a shell's own tools."""
 
 
 class CommandError(RuntimeError):
     """A command cannot do its work; the message is the one line that the user reads.
 
     Attributes:
-        exit_code: 125 when something has to be mended, 126 when the command was refused.
+        exit_code: 125 when something has to be mended, 126 when the command was refused, 2 when it was not
+            understood.
     """
 
     def __init__(self, message: str, exit_code: int = FAULTED) -> None:
         super().__init__(message)
         self.exit_code = exit_code
+
+
+class UsageError(CommandError):
+    """A command line that cannot be what its user means; nothing was done."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, USAGE)
 
 
 def say(text: str) -> None:
@@ -109,14 +119,14 @@ def read_option(option: str, read: Callable[[str], T], text: str) -> T:
     """What an option's text means.
 
     Raises:
-        CommandError: nothing; names the option.
+        UsageError: nothing; names the option.
     """
     from litany_engine.configuration.units import UnitError
 
     try:
         return read(text)
     except UnitError as error:
-        raise CommandError(f"{option}: {error}") from error
+        raise UsageError(f"{option}: {error}") from error
 
 
 def given_workspace(args: argparse.Namespace) -> Workspace | None:
@@ -256,9 +266,9 @@ def read_stdin(max_bytes: int, what: str) -> bytes:
         CommandError: it is a terminal, or more than `max_bytes`.
     """
     if sys.stdin is None or sys.stdin.closed:
-        raise CommandError(f"stdin is closed; {what} is read from it", REFUSED)
+        raise UsageError(f"stdin is closed; {what} is read from it")
     if sys.stdin.isatty():
-        raise CommandError(f"stdin is a terminal; {what} is read from it: use a pipe or `<<`", REFUSED)
+        raise UsageError(f"stdin is a terminal; {what} is read from it: use a pipe or `<<`")
     content = sys.stdin.buffer.read(max_bytes + 1)
     if len(content) > max_bytes:
         raise CommandError(f"{what} on stdin is larger than {max_bytes} bytes", REFUSED)
@@ -336,7 +346,7 @@ def the_toolset(workspace: Workspace | None, args: argparse.Namespace) -> Toolse
     tools = given_tools(args)
     if workspace is None:
         if args.agent:
-            raise CommandError(
+            raise UsageError(
                 f"--agent {args.agent}: {Path.cwd()} is in no workspace; name one with --workspace"
             )
         return toolset([*BUILTIN_TOOLS, *tools])

@@ -29,11 +29,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """Print it."""
-    from litany_engine.cli.common import CommandError
+    from litany_engine.cli.common import UsageError
     from litany_stubs.describe import MIN_BUDGET_CHARS, describe
 
     if args.budget is not None and args.budget < MIN_BUDGET_CHARS:
-        raise CommandError(f"--budget must be at least {MIN_BUDGET_CHARS} characters, not {args.budget}")
+        raise UsageError(f"--budget must be at least {MIN_BUDGET_CHARS} characters, not {args.budget}")
     declarations = the_toolset(given_workspace(args), args).declarations()
     print(describe(declarations, args.budget), end="")
     return 0

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from litany_engine.cli.common import (
     STOPPED,
-    CommandError,
+    UsageError,
     add_agent,
     add_tools,
     add_workspace,
@@ -87,7 +87,7 @@ def _check_only(ws: OpenWorkspace, agent: str | None, only: list[str]) -> None:
             name.startswith(each.prefix) for each in servers
         ):
             known = [each for each in toolset.tools if toolset.granted_tool(each, inner=False)]
-            raise CommandError(f"--only {name}: the agent is granted no such tool{near(name, known)}")
+            raise UsageError(f"--only {name}: the agent is granted no such tool{near(name, known)}")
 
 
 def _serve(workspace: Workspace, tools: list[Tool], args: argparse.Namespace) -> int:
@@ -102,7 +102,7 @@ def _serve(workspace: Workspace, tools: list[Tool], args: argparse.Namespace) ->
 
     budget = DESCRIBE_BUDGET_CHARS if args.budget is None else args.budget
     if budget < MIN_BUDGET_CHARS:
-        raise CommandError(f"--budget must be at least {MIN_BUDGET_CHARS} characters, not {budget}")
+        raise UsageError(f"--budget must be at least {MIN_BUDGET_CHARS} characters, not {budget}")
     stdout = os.dup(1 if sys.stdout is None else sys.stdout.fileno())
 
     async def serve(stdin: int) -> int:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from litany_engine.cli.common import (
     FAULTED,
     CommandError,
+    UsageError,
     add_agent,
     add_workspace,
     read_option,
@@ -107,6 +108,8 @@ def _run(
     from litany_runtime.supervisor import open_supervisor
     from litany_stubs.words import DoorError, Reply
 
+    if other is not None and not other.is_file():
+        raise UsageError(f"{other}: there is no such file")
     config = workspace.config
     record = node.call.path
     agent = workspace.agent(record.parents[2].name)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from litany_engine.cli.common import (
     REFUSED,
     CommandError,
+    UsageError,
     add_agent,
     add_json,
     add_tools,
@@ -79,8 +80,10 @@ def main(args: argparse.Namespace) -> int:
     memory = None if args.memory is None else read_option("--memory", parse_size, args.memory)
     workspace = given_workspace(args)
     if workspace is not None and (args.files or args.no_files):
-        raise CommandError(
-            f"--files and --no-files are for a run outside a workspace; {workspace.root} is one"
+        raise UsageError(f"--files and --no-files are for a run outside a workspace; {workspace.root} is one")
+    if args.files is not None and not args.files.is_dir():
+        raise UsageError(
+            f"--files: {args.files} is not a folder; name the one whose files the run starts with"
         )
     limits = _limits(workspace, memory)
     program = _program(args.program, limits)
@@ -100,7 +103,7 @@ def _limits(workspace: Workspace | None, memory: int | None) -> Limits:
 
 
 def _program(name: str, limits: Limits) -> str:
-    from litany_engine.tools.source import SourceError, decode_source, read_source
+    from litany_engine.tools.source import NoSourceError, SourceError, decode_source, read_source
 
     try:
         if name == "-":
@@ -108,6 +111,8 @@ def _program(name: str, limits: Limits) -> str:
                 read_stdin(limits.source_bytes, "the program"), "<stdin>", limits.source_bytes
             )
         return read_source(Path(name), limits.source_bytes)
+    except NoSourceError as error:
+        raise UsageError(str(error)) from error
     except SourceError as error:
         raise CommandError(str(error), REFUSED) from error
 

@@ -6,7 +6,7 @@ import importlib.util
 import sys
 from typing import TYPE_CHECKING
 
-from litany_engine.cli.common import CommandError
+from litany_engine.cli.common import CommandError, UsageError
 from litany_engine.door.calls import Tool
 
 if TYPE_CHECKING:
@@ -20,11 +20,11 @@ def load_tools(path: Path) -> list[Tool]:
         CommandError: it cannot be read, fails, or has no tool; names file, line and cause.
     """
     if not path.is_file():  # a pipe neither: it would be waited on, and its name ends in no .py
-        raise CommandError(f"{path}: {'not a regular file' if path.exists() else 'there is no such file'}")
+        raise UsageError(f"{path}: {'not a regular file' if path.exists() else 'there is no such file'}")
     name = f"litany_tools_of_{path.stem}"
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
-        raise CommandError(f"{path}: not a Python file; its name ends in .py")
+        raise UsageError(f"{path}: not a Python file; its name ends in .py")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module  # dataclasses and type hints look their module up
     try:

@@ -22,17 +22,21 @@ class SourceError(ValueError):
     """A program file that cannot be had as text; the message is one line with file and place."""
 
 
+class NoSourceError(SourceError):
+    """There is no such program file, or it cannot be opened."""
+
+
 def read_bytes(path: Path, max_bytes: int) -> bytes:
     """Read a program file as it is.
 
     Raises:
-        SourceError: it cannot be opened. One that is too large is cut just above `max_bytes`.
+        NoSourceError: it cannot be opened. One that is too large is cut just above `max_bytes`.
     """
     try:
         with path.open("rb") as file:
             return file.read(max_bytes + 1)
     except OSError as error:
-        raise SourceError(f"{path}: cannot be read: {error.strerror}") from error
+        raise NoSourceError(f"{path}: cannot be read: {error.strerror}") from error
 
 
 def read_source(path: Path, max_bytes: int) -> str:

@@ -40,7 +40,7 @@ def init_workspace(directory: Path, *, agent: str | None = None) -> Workspace:
             taken = "is a workspace already" if part == "repo.git" else f"has {part} in it already"
             raise WorkspaceError(f"{root} {taken}; choose another folder")
     existed = os.path.lexists(root)
-    missing = [each for each in root.parents if not each.exists()]
+    missing = [each for each in root.parents if not os.path.exists(each)]  # noqa: PTH110 - a closed one is no error
     # Inside an existing folder: its parent may be closed to us, and it may be somebody's working directory.
     building = (root if existed else root.parent) / f".litany-init-{secrets.token_hex(4)}"
     placed: list[Path] = []
@@ -67,7 +67,10 @@ def init_workspace(directory: Path, *, agent: str | None = None) -> Workspace:
             with suppress(OSError):
                 folder.rmdir()
         if isinstance(error, OSError):
-            raise WorkspaceError(f"cannot make a workspace in {root}: {error.strerror}") from error
+            why = f"cannot make a workspace in {root}: {error.strerror}{_remedy(root, error)}"
+            raise WorkspaceError(why) from error
+        if isinstance(error, WorkspaceError):  # where it was built is nobody's folder to mend
+            raise WorkspaceError(str(error).replace(str(building), str(root))) from error
         raise
     return workspace
 
@@ -113,8 +116,16 @@ def _home() -> Path:
         raise WorkspaceError("no home directory: set XDG_STATE_HOME or HOME, or name a workspace") from error
 
 
+def _remedy(root: Path, error: OSError) -> str:
+    """What to do about a folder that one may not write in: its name, and another's."""
+    if not isinstance(error, PermissionError):
+        return ""
+    closed = next((each for each in (root, *root.parents) if os.path.exists(each)), root)  # noqa: PTH110
+    return f"; you may not write in {closed}: make it yours (chmod u+rwx, chown), or choose another folder"
+
+
 def _remove(path: Path) -> None:
-    if path.is_dir() and not path.is_symlink():
+    if os.path.isdir(path) and not os.path.islink(path):  # noqa: PTH112, PTH114 - a closed one is no error
         shutil.rmtree(path, ignore_errors=True)
     else:
         with suppress(OSError):
