@@ -34,6 +34,7 @@ from litany_engine.tools.offered import offered_declaration, offered_tools
 from litany_engine.tools.python_act import PYTHON, Seat, python_tool
 from litany_engine.tools.toolset import Toolset, toolset
 from litany_engine.tools.workspace_tools import set_states, workspace_tools
+from litany_engine.tools.worktree_quota import WorktreeLimit
 from litany_engine.workspaces.workspace import Workspace, open_workspace_at
 from litany_runtime.outcome import EXIT_CODES, STOP_RAISED, Outcome
 
@@ -439,6 +440,7 @@ class OpenWorkspace:
             worktree=self.workspace.worktree(agent),
             files=self.workspace.config.role(self.agent(agent).role).files,
             limits=self._limits,
+            quota=WorktreeLimit(self.workspace.config.worktree_bytes, self.workspace.config.worktree_files),
             looks=self.looks,
         )
 

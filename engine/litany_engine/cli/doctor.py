@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from litany_engine.cli.common import FAULTED, add_json, add_workspace, given_workspace, warn_of_unknown_names
@@ -25,12 +26,13 @@ exit code: 0 when the isolation that is asked for can be had here, else 125
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What `litany doctor` takes."""
     add_workspace(parser)
-    add_json(parser, "one object {isolation, held, layers, modules}")
+    add_json(parser, "one object {isolation, held, layers, modules, worktree}")
 
 
 def main(args: argparse.Namespace) -> int:
     """Try, and say what was seen."""
     from litany_engine.configuration.config import Config
+    from litany_engine.tools.worktree_quota import kernel_quota
     from litany_runtime.confine import Isolation
     from litany_runtime.confine.probing import probe
 
@@ -40,17 +42,39 @@ def main(args: argparse.Namespace) -> int:
         warn_of_unknown_names(workspace)
     report = probe(None if workspace is None else workspace.worktrees)
     missing = report.missing(Isolation(config.isolation))
+    held, why = kernel_quota(Path() if workspace is None else workspace.worktrees)
     if args.json:
         told = {
             "isolation": config.isolation,
             "held": not missing,
             "layers": report.to_json(),
             "modules": list(config.modules),
+            "worktree": {
+                "limit_bytes": config.worktree_bytes,
+                "limit_files": config.worktree_files,
+                "kernel_limit_bytes": held,
+                "kernel": why,
+            },
         }
         print(json.dumps(told, indent=2))
     else:
         _tell(report.rows, missing, config)
+        _tell_quota(config, held, why)
     return FAULTED if missing else 0
+
+
+def _tell_quota(config: Config, held: int | None, why: str) -> None:
+    """Say what bounds a worktree on disk, and who holds it to that."""
+    from litany_engine.configuration.units import show_size
+
+    print(
+        f"\nA worktree may take {show_size(config.worktree_bytes)} in {config.worktree_files} files: counted "
+        "while programs run, at their calls and at their ends."
+    )
+    if held is None:
+        print(f"No limit of the kernel's own holds it besides: {why}.")
+    else:
+        print(f"Besides, the kernel holds the folder of worktrees to {show_size(held)} ({why}).")
 
 
 def _tell(rows: tuple[Row, ...], missing: tuple[Row, ...], config: Config) -> None:

@@ -106,6 +106,8 @@ class Config:
         output_head_bytes: what the model sees from the start of each stream.
         output_tail_bytes: what it sees from the end.
         records_bytes: what the records may take on disk.
+        worktree_bytes: what an agent's worktree may take on disk.
+        worktree_files: how many files and folders it may hold.
         keep_days: days for which records are kept.
         ignore: patterns of files that are not committed with an agent's results.
         descriptors: files and folders of tool descriptors, absolute.
@@ -129,6 +131,8 @@ class Config:
     output_head_bytes: int = 2048
     output_tail_bytes: int = 2048
     records_bytes: int = 4 * 1024 * MIB
+    worktree_bytes: int = 2 * 1024 * MIB
+    worktree_files: int = 100_000
     keep_days: int = 30
     ignore: tuple[PathPattern, ...] = ()
     descriptors: tuple[Path, ...] = ()
@@ -340,7 +344,12 @@ class _Reader:
 _TABLES = ("deadline", "limits", "output", "disk", "transcript", "tools", "control", "hold", "budgets")
 """The tables that are read by themselves; the others have names or more than one of a kind in them."""
 
-_DISK_FIELDS = {"records": "records_bytes", "keep_days": "keep_days"}
+_DISK_FIELDS = {
+    "records": "records_bytes",
+    "worktree": "worktree_bytes",
+    "worktree_files": "worktree_files",
+    "keep_days": "keep_days",
+}
 _HOLD_FIELDS = {"patience": "patience_s", "pause_clock": "pause_clock"}
 
 LIMIT_FIELDS = {each.removesuffix("_bytes").removesuffix("_s"): each for each in Limits.__dataclass_fields__}

@@ -98,6 +98,10 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("disk", "records", size, '"4 GiB"',
             "What the records of the workspace may take on disk. Once they do, every call is refused until "
             "there is room: `litany prune`, or more here. The same content in many records counts once."),
+    Setting("disk", "worktree", size, '"2 GiB"',
+            "What an agent's worktree may take. A program that goes past it is stopped; one that starts with "
+            "no room left may remove files and write nothing. Counted while programs run."),
+    Setting("disk", "worktree_files", count(1), "100000", "Files and folders in it; held in the same way."),
     Setting("disk", "keep_days", count(0), "30",
             "Days for which `litany prune` keeps a step in which nothing is recorded any more. A workspace "
             "that `litany run` made for a run outside of any is removed after so long, by `litany prune` or "

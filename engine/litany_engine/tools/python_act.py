@@ -7,7 +7,7 @@ comes back; what its calls answered is theirs alone, and in their own records.
 from __future__ import annotations
 
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import trio
@@ -17,6 +17,7 @@ from litany_engine.door.calls import CallEnd, Capture, Context, Tool, ToolCall
 from litany_engine.records.envelope import with_reason
 from litany_engine.tools.definitions import Traits
 from litany_engine.tools.source import encode_source
+from litany_engine.tools.worktree_quota import Watch
 from litany_runtime.outcome import Outcome
 from litany_runtime.program import FilePolicy, Program
 from litany_stubs.words import Refusal, Reply, ToolDeclaration
@@ -25,10 +26,14 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
     from pathlib import Path
 
+    from litany_engine.tools.worktree_quota import WorktreeLimit
     from litany_runtime.limits import Limits
     from litany_runtime.program import InnerCall
     from litany_runtime.supervisor import Supervisor
     from litany_stubs.words import JSON
+
+BREACH_EXIT_CODE = 128 + 9
+"""Exit code of a program that was ended for what it took of the disk: as of one that the kernel killed."""
 
 PYTHON = "python"
 """The tool's name."""
@@ -71,6 +76,7 @@ class Seat:
         worktree: the agent's worktree.
         files: what its programs may do there.
         limits: what one program may use.
+        quota: what the worktree may take on disk; None for no limit.
         looks: whether whoever watches is told first which calls in a program's text cannot be.
     """
 
@@ -78,6 +84,7 @@ class Seat:
     worktree: Path
     files: FilePolicy
     limits: Limits
+    quota: WorktreeLimit | None = None
     looks: bool = False
 
 
@@ -136,20 +143,25 @@ async def _run(
     from litany_runtime.confine import ConfinementError  # noqa: PLC0415  the other acts start without it
 
     failed: dict[int, str] = {}
+    watch = None
+    if place.quota is not None and place.files is FilePolicy.WRITE:
+        watch = Watch(place.worktree, place.quota)
 
     async def answer(inner: InnerCall) -> Reply:
         assert context.invoke is not None
+        if watch is not None:
+            await watch.at_a_call(stop)
         end = await context.invoke(inner.name, inner.input, inner.awaited)
         if end.exit_code:
             failed[inner.seq] = end.call.id
         return reply_of(end)
 
-    async with _stop_instead_of_cancel() as stop:
+    async with _stop_instead_of_cancel() as stop, _watched(watch, stop):
         try:
             runs = await supervisor()
             end = await runs.run(
                 program,
-                place.limits,
+                place.limits if watch is None else await watch.begin(place.limits),
                 answer=answer,
                 deadline=context.clock or context.deadline,
                 stop=stop,
@@ -158,7 +170,8 @@ async def _run(
             )
         except ConfinementError as error:
             return Capture(outcome=Outcome.FAULTED, reason=f"the program was not run: {error}")
-    return Capture(
+        note = "" if watch is None else await watch.at_the_end()
+    capture = Capture(
         stdout=end.stdout,
         stderr=end.stderr,
         exit_code=end.exit_code,
@@ -170,6 +183,32 @@ async def _run(
         unread=tuple(failed[each] for each in end.unread if each in failed),
         unsent=end.unsent,
     )
+    if watch is not None and watch.breach and end.outcome is Outcome.STOPPED:
+        return replace(capture, outcome=Outcome.KILLED, exit_code=BREACH_EXIT_CODE, reason=watch.breach)
+    if note:
+        before = b"" if not end.stderr or end.stderr.endswith(b"\n") else b"\n"
+        return replace(
+            capture, stderr=end.stderr + before + f"[{note}]\n".encode("utf-8", "backslashreplace")
+        )
+    return capture
+
+
+@asynccontextmanager
+async def _watched(watch: Watch | None, stop: trio.Event) -> AsyncIterator[None]:
+    """Look at what a program's worktree takes for as long as the block lasts."""
+    if watch is None:
+        yield
+        return
+    raised: Exception | None = None
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(watch.keep, stop)
+        try:
+            yield
+        except Exception as error:  # noqa: BLE001  raised below, outside the nursery that would wrap it
+            raised = error
+        nursery.cancel_scope.cancel()
+    if raised is not None:
+        raise raised
 
 
 @asynccontextmanager
