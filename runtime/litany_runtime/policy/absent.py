@@ -59,7 +59,7 @@ SUBSTITUTES = {
     "getpass": "a program has no terminal and no user; pass values in its text or through a tool",
     "gettext": "keep the texts in a dict",
     "grp": "os.getgid() tells the group's number",
-    "http.client": FETCH,
+    "http.client": f"{FETCH}; http.HTTPStatus tells the codes",
     "http.cookiejar": FETCH,
     "http.cookies": FETCH,
     "http.server": "call a tool from litany_tools; a program serves no network",

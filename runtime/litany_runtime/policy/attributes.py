@@ -62,6 +62,8 @@ class AttributeRules(NameRules):
         elif name in LOOKED_AT_WHEN_SET:
             node.value = self._guarded(node.value, UPDATED, name)
             return node
+        else:
+            self.names.used_on_module(node)
         self.descend(node)
         return node
 
@@ -78,7 +80,7 @@ class AttributeRules(NameRules):
         if name.startswith(RESERVED_PREFIX):
             self.refuse_reserved(node, name)
         elif self.needs_look(name):
-            self.names.private_read_from_module(node)
+            self.names.used_on_module(node)
             node.value = self._own_or_looked_at(node.value, name)
             return node
         self.descend(node)

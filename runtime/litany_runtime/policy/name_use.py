@@ -43,7 +43,7 @@ class NameUse:
         self._top_level: frozenset[int] = frozenset()
         self._modules: dict[str, tuple[str, int]] = {}
         self._reads: list[tuple[ast.Attribute, Place]] = []
-        self._private_reads: list[tuple[ast.Attribute, ast.expr]] = []
+        self._other_uses: list[tuple[ast.Attribute, ast.expr]] = []
         self._star = False
         self.by_text = False
         self.is_text = False
@@ -86,10 +86,10 @@ class NameUse:
         if isinstance(node.value, (ast.Name, ast.Attribute)):
             self._reads.append((node, place))
 
-    def private_read_from_module(self, node: ast.Attribute) -> None:
-        """A private attribute is read; perhaps from a module. Call it before a guard replaces the object."""
+    def used_on_module(self, node: ast.Attribute) -> None:
+        """An attribute is read or set, perhaps on a module. Call it before a guard is put there."""
         if isinstance(node.value, (ast.Name, ast.Attribute)):
-            self._private_reads.append((node, node.value))
+            self._other_uses.append((node, node.value))
 
     def builtins_refused(self) -> Iterable[ast.Name]:
         """Reads of refused builtins that are not the program's own names."""
@@ -100,10 +100,10 @@ class NameUse:
         return id(statement) in self._top_level and not self.is_text
 
     def reads_of_modules(self) -> Iterable[tuple[ast.Attribute, str, str]]:
-        """Attributes read on what can only be a module, with the module's name and theirs."""
+        """Attributes read or set on what can only be a module, with the module's name and theirs."""
         if self._star or self.is_text:
             return
-        for node, value in [*((node, node.value) for node, _ in self._reads), *self._private_reads]:
+        for node, value in [*((node, node.value) for node, _ in self._reads), *self._other_uses]:
             if module := self._module_read(value):
                 yield node, module, node.attr
 
@@ -156,8 +156,8 @@ def put(parent: ast.AST, field: str, index: int, node: ast.AST) -> None:
 ASKS = frozenset({"hasattr", "getattr", "AttributeError", "TYPE_CHECKING"})
 """Names by which a condition shows that it knows that an attribute may be missing."""
 
-SYSTEMS = frozenset({("sys", "platform"), ("os", "name"), ("platform", "system")})
-"""What programs ask to know the operating system they run on."""
+SYSTEMS = frozenset({("sys", "platform"), ("sys", "version_info"), ("os", "name"), ("platform", "system")})
+"""What programs ask to know the operating system, and the Python, that they run on."""
 
 
 class _Expected:

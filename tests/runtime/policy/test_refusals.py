@@ -108,6 +108,8 @@ REFUSED = [
     ("import asyncio\nasyncio.create_subprocess_shell('ls')", 2, 1, "import-name", COMMANDS),
     ("import asyncio\nasyncio.open_connection('a', 1)", 2, 1, "import-name", "no network"),
     ("import inspect\ninspect.currentframe()", 2, 1, "import-name", "traceback.format_exc()"),
+    ("import sys\nsys.excepthook = print", 2, 1, "import-name", "try/except"),
+    ("import threading\nthreading.excepthook = print", 2, 1, "import-name", "thread's function"),
     ("import collections\ncollections.Mapping", 2, 1, "import-name", "collections.abc"),
     ("import time\ntime.clock()", 2, 1, "import-name", "perf_counter"),
     ("import math as _litany_x", 1, 8, "reserved-name", "another name"),
@@ -171,6 +173,7 @@ EXPECTED_TO_BE_MISSING = [
     "import os\ndef f():\n    if not hasattr(os, 'startfile'): return\n    os.startfile('x')",
     "import os, sys\nif sys.platform == 'win32':\n    os.startfile('x')",
     "import os\nif os.name == 'nt': os.system('cls')",
+    "import time, sys\nnow = time.clock if sys.version_info < (3, 3) else time.perf_counter",
     "from typing import TYPE_CHECKING\nimport types\nif TYPE_CHECKING: Code = types.CodeType",
 ]
 
