@@ -42,6 +42,13 @@ DEADLINE_GRACE_S = 0.05
 """Between the interrupt and SIGKILL when the deadline has passed: the time was agreed on beforehand, so what
 is left is only to flush. A stop, which comes unannounced, gives `Limits.grace_s`."""
 
+_LEAD_S = 0.005
+"""Between the interrupt and the answers of the calls that end with the program: it goes by way of the
+zygote, and answers do not."""
+
+_LEAD_BOUND_S = 1.0
+"""How long answers wait for the interrupt at most."""
+
 _EXIT_S = 0.5
 """Between a child's last word and SIGKILL; it has nothing left to do but exit."""
 
@@ -93,6 +100,7 @@ class Run:
         self._sent_bytes = 0
         self._unsent_bytes = 0  # of answers that the child has not taken
         self._room: trio.Event | None = None
+        self._interrupted = trio.Event()
         # How it ended; the first of these to be set is what the end says.
         self._cause: Outcome | None = None  # the flag: timed_out or stopped
         self._breach = ""  # a rule of the wire, or a limit counted here
@@ -275,6 +283,11 @@ class Run:
     async def _send(self, child: Child, frame: bytes) -> None:
         self._unsent_bytes += len(frame)
         try:
+            if self._flag.cancel_called and not self._interrupted.is_set():
+                # The program is to be interrupted in this call, and not to go on behind it.
+                with trio.CancelScope(shield=True), trio.move_on_after(_LEAD_BOUND_S):
+                    await self._interrupted.wait()
+                    await trio.sleep(_LEAD_S)
             await child.link.send(frame)  # to a child that does not read, until `_see_end` has killed it
         finally:
             self._unsent_bytes -= len(frame)
@@ -310,6 +323,7 @@ class Run:
         """End what is left of a child. Every wait here is bounded."""
         if self._last is None and not self._breach and not child.gone.is_set():
             await self._supervisor.signal(child, signal.SIGINT)
+            self._interrupted.set()
             grace_s = self._limits.grace_s
             with trio.move_on_after(
                 min(grace_s, DEADLINE_GRACE_S) if self._cause is Outcome.TIMED_OUT else grace_s
@@ -319,6 +333,7 @@ class Run:
         elif self._last is not None:
             with trio.move_on_after(_EXIT_S):
                 await child.gone.wait()
+        self._interrupted.set()
         if not child.gone.is_set():
             await self._supervisor.signal(child, signal.SIGKILL)
             with trio.move_on_after(_REAP_S):

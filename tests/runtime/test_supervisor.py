@@ -323,6 +323,23 @@ async def test_a_program_that_swallows_the_stop_is_killed_after_the_grace(bench:
     assert end.stdout == b"on\nno\non\n"
 
 
+@with_bench
+async def test_a_program_that_is_stopped_in_a_call_does_not_go_on_behind_it(bench: Bench) -> None:
+    """The call has its answer, too, and sooner than the interrupt is there."""
+    for call in ("litany_tools.nap()", "await litany_tools.aio.nap()", "litany_tools.fan_out('nap', [{}])"):
+        for _ in range(3):
+            stop = trio.Event()
+
+            async def answer(_: InnerCall, stop: trio.Event = stop) -> Reply:
+                stop.set()
+                await trio.sleep_forever()
+                raise AssertionError
+
+            end = await bench.run(f"import litany_tools\n{call}\nprint('went on')", stop=stop, answer=answer)
+            assert (end.outcome, end.stdout) == (Outcome.STOPPED, b"")
+            assert end.stderr.strip().endswith(b"KeyboardInterrupt")
+
+
 UNENDED = """
 import sys
 print("a", end="")
