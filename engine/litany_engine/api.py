@@ -175,11 +175,10 @@ class OpenWorkspace:
         call_id: str | None = None,
     ) -> CallEnd:
         """Make one call as `invoke` does, for a caller whom a cancellation must not cost the call's end."""
+        # Before there is a step, which a mistake in it would leave empty; and all that follows counts.
+        ends_at = trio.current_time() + (math.inf if deadline is None else time_to_run(deadline))
         self._refuse_inside()
         who = self.agent(agent)
-        # Before there is a step, which a mistake in it would leave empty.
-        seconds = math.inf if deadline is None else time_to_run(deadline)
-        ends_at = trio.current_time() + seconds
         await self._meet(who, name)
         step = self.workspace.records.open_step(who.id)
         with closing(step):

@@ -791,6 +791,16 @@ def test_describe_fits_its_budget(place: Path, state: Path) -> None:
     assert describe("--budget", "5").returncode == 2
 
 
+def test_replay_of_a_program_that_gave_up_a_call_has_it_given_up_again(place: Path, state: Path) -> None:
+    program = (
+        "import asyncio\nfrom litany_tools import aio\ntry:\n    async with asyncio.timeout(0.3):\n"
+        "        print(await aio.bash(command='sleep 60'))\nexcept TimeoutError:\n    print('gave up')\n"
+    )
+    assert litany("run", "-", cwd=place, state=state, stdin=program).stdout == "gave up\n"
+    same = litany("replay", "call_1", cwd=place, state=state)
+    assert (same.returncode, same.stdout) == (0, "gave up\n"), same.stderr
+
+
 def test_replay_of_an_unchanged_program_is_the_same_and_of_a_changed_one_names_the_call(
     run: Run, place: Path, state: Path, tmp_path: Path
 ) -> None:

@@ -100,6 +100,7 @@ def _run(
 ) -> ProgramEnd:
     import trio
 
+    from litany_engine.door.in_flight import was_given_up
     from litany_engine.tools.source import SourceError, read_bytes
     from litany_engine.workspaces.seed import copy_folder
     from litany_runtime.confine import Isolation
@@ -121,9 +122,12 @@ def _run(
 
     async def answer(call: InnerCall) -> Reply:
         try:
-            return await door.call_async(call.name, call.input)
+            reply = await door.call_async(call.name, call.input)
         except DoorError as error:
             return Reply("faulted", FAULTED, stderr=f"{error}\n".encode())
+        if reply.outcome == "stopped" and was_given_up(reply.stderr.decode("utf-8", "replace")):
+            await trio.sleep_forever()  # until the program gives it up again: it never had an answer
+        return reply
 
     async def run(worktrees: Path) -> ProgramEnd:
         worktree = worktrees / agent.id

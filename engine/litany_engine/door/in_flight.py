@@ -22,7 +22,12 @@ if TYPE_CHECKING:
     from litany_runtime.program import Awaited
 
 
-GIVEN_UP = "stopped waiting for it"
+_GIVEN_UP = "stopped waiting for it"
+
+
+def was_given_up(told: str) -> bool:
+    """Whether what is told of a stopped call is that the program which made it waited no longer."""
+    return told.rstrip().endswith(f", which made it, {_GIVEN_UP}")
 
 
 class Running:
@@ -133,7 +138,7 @@ def cut_short(running: Running, capture: Capture | None = None) -> Capture:
     if running.stopped:
         outcome, reason = Outcome.STOPPED, running.stop_reason
     elif running.given_up() and running.caller.parent is not None:
-        outcome, reason = Outcome.STOPPED, f"call {running.caller.parent.id!r}, which made it, {GIVEN_UP}"
+        outcome, reason = Outcome.STOPPED, f"call {running.caller.parent.id!r}, which made it, {_GIVEN_UP}"
     elif trio.current_time() >= running.deadline():
         outcome, reason = Outcome.TIMED_OUT, DEADLINE_PASSED
     elif running.caller.parent is not None:
