@@ -6,10 +6,13 @@ import abc
 import builtins
 import sys
 import types
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from litany_runtime.policy import attributes, classes, constants, evaluation, groups, guards, hooks, ownership
 from litany_runtime.policy.refusals import RefusedError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 PLAIN_BUILTINS = """
     abs aiter all anext any ascii bin bool bytearray bytes callable chr classmethod complex delattr dict dir
@@ -75,8 +78,30 @@ ownership.facades[abc.ABCMeta] = ABCMeta
 ownership.metaclasses[ABCMeta] = abc.ABCMeta
 
 
-def getattr_(obj: Any, name: Any, default: Any = _missing, /) -> Any:
+def check_call(function: str, given: Sequence[Any], keywords: Any, least: int, most: int) -> None:
+    """Raise what a builtin written in C says of a wrong number of arguments, or of keywords."""
+    if keywords:
+        raise TypeError(f"{function}() takes no keyword arguments")
+    count = (
+        len(given) if _missing not in map(_is_missing, given) else [*map(_is_missing, given)].index(_missing)
+    )
+    if not least <= count <= most:
+        bound = least if count < least else most
+        kind = "" if least == most else "at least " if count < least else "at most "
+        raise TypeError(f"{function} expected {kind}{bound} argument{'s' * (bound != 1)}, got {count}")
+
+
+def _is_missing(value: Any) -> Any:
+    """The mark itself or nothing: an object of the program is not asked whether it is equal."""
+    return _missing if value is _missing else None
+
+
+def getattr_(
+    obj: Any = _missing, name: Any = _missing, default: Any = _missing, /, *more: Any, **keywords: Any
+) -> Any:
     """getattr(object, name[, default]) -> value."""
+    if name is _missing or more or keywords:
+        check_call("getattr", (obj, name, default, *more), keywords, 2, 3)
     if default is _missing:
         return guards.read(obj, name)
     try:
@@ -87,10 +112,32 @@ def getattr_(obj: Any, name: Any, default: Any = _missing, /) -> Any:
         return default
 
 
-def vars_(obj: Any = _missing, /) -> Any:
+def setattr_(
+    obj: Any = _missing, name: Any = _missing, value: Any = _missing, /, *more: Any, **keywords: Any
+) -> None:
+    """setattr(object, name, value) sets an attribute."""
+    if value is _missing or more or keywords:
+        check_call("setattr", (obj, name, value, *more), keywords, 3, 3)
+    guards.write(obj, name, value)
+
+
+def delattr_(obj: Any = _missing, name: Any = _missing, /, *more: Any, **keywords: Any) -> None:
+    """delattr(object, name) deletes an attribute."""
+    if name is _missing or more or keywords:
+        check_call("delattr", (obj, name, *more), keywords, 2, 2)
+    guards.delete(obj, name)
+
+
+def vars_(obj: Any = _missing, /, *more: Any, **keywords: Any) -> Any:
     """vars(object) -> the object's own attributes."""
+    if more or keywords:
+        check_call("vars", (obj, *more), keywords, 0, 1)
     if obj is _missing:
         return evaluation.local_names(sys._getframe(1))
+    try:
+        object.__getattribute__(obj, "__dict__")
+    except AttributeError:
+        raise TypeError("vars() argument must have __dict__ attribute") from None
     return guards.attribute(obj, "__dict__")
 
 
@@ -119,8 +166,8 @@ def guarded() -> dict[str, Any]:
     """The builtins that differ from CPython's."""
     own = {
         "getattr": getattr_,
-        "setattr": guards.write,
-        "delattr": guards.delete,
+        "setattr": setattr_,
+        "delattr": delattr_,
         "vars": vars_,
         "type": type_,
         "open": open_,

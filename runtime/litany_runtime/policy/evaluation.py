@@ -192,7 +192,8 @@ def _namespaces(what: str, globals: Any, locals: Any, frame: FrameType) -> tuple
                 f"{what}() globals must be a plain dict here, not {type(globals).__name__}, whose methods "
                 "the interpreter would not ask (pass it as locals)"
             )
-        raise TypeError(f"{what}() globals must be a dict, not {type(globals).__name__}")
+        said = "globals must be a dict"
+        raise TypeError(said if what == "eval" else f"exec() {said}, not {type(globals).__name__}")
     return globals, globals if locals is None else locals, body
 
 

@@ -112,7 +112,7 @@ def prepare(extra_modules: Sequence[str] = ()) -> Prepared:
         rules=rules,
         auditor=Auditor(
             rules,
-            evaluators | {execute.__code__},
+            evaluators | {execute.__code__, _begin_at_the_interpreters_depth.__code__},
             main.__dict__,
             readers=_globals_of("linecache", "tokenize", "importlib._bootstrap_external", "zoneinfo._common"),
             descriptor_openers=_code_of(tempfile, "TemporaryFile", "NamedTemporaryFile"),
@@ -278,13 +278,22 @@ CO_COROUTINE = 0x80
 """`inspect.CO_COROUTINE`: the program awaits at its top level."""
 
 
+PROBE = compile("try: limit(1)\nexcept RecursionError as e: error = e", "probe", "exec")
+"""Run as a program is, it learns how deep a program begins."""
+
+INTERPRETERS_DEPTH = 2 if sys.version_info < (3, 12) else 1
+"""How deep the interpreter says that it is when a program's first statement asks; before 3.12 calls of C
+count."""
+
+LIMIT_AT_THE_END = 1000
+"""The least recursion limit at a program's end: telling how it ended takes calls."""
+
+
 def _begin_at_the_interpreters_depth() -> None:
-    """Give a program as many calls as an interpreter gives: the runtime's frames below it do not count."""
-    frame = sys._getframe(1)  # `execute`, whose callers are the runtime
-    depth = 0
-    while frame is not None:
-        depth += 1
-        frame = frame.f_back  # type: ignore[assignment]
+    """Give a program as many calls as an interpreter gives: the runtime's below it do not count."""
+    asked: dict[str, Any] = {"limit": sys.setrecursionlimit}
+    exec(PROBE, asked)  # noqa: S102 - three lines above
+    depth = surroundings.depth_told(asked["error"]) - INTERPRETERS_DEPTH - 1  # one less: this function
     sys.setrecursionlimit(sys.getrecursionlimit() + depth)
     surroundings.depth[0] = depth
 
@@ -294,7 +303,10 @@ def execute(code: CodeType, namespace: dict[str, Any]) -> None:
     if sys.stdin is None:
         sys.stdin = io.TextIOWrapper(io.BytesIO())
     _begin_at_the_interpreters_depth()
-    if code.co_flags & CO_COROUTINE:
-        asyncio.run(eval(code, namespace))  # noqa: S307 - the checked program
-    else:
-        exec(code, namespace)  # noqa: S102 - the checked program
+    try:
+        if code.co_flags & CO_COROUTINE:
+            asyncio.run(eval(code, namespace))  # noqa: S307 - the checked program
+        else:
+            exec(code, namespace)  # noqa: S102 - the checked program
+    finally:
+        sys.setrecursionlimit(max(sys.getrecursionlimit(), LIMIT_AT_THE_END))

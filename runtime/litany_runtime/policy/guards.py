@@ -233,6 +233,15 @@ def _look_annotations(obj: Any, name: str) -> Any:
     )
 
 
+def _look_fields(obj: Any, name: str) -> Any:
+    """The fields of a dataclass, from its class and to be read only: `dataclasses` believes the dict."""
+    for base in mro(obj if isinstance(obj, type) else type(obj)):
+        fields = class_dict(base).get(name)
+        if is_own_class(base) and type(fields) is dict:
+            return types.MappingProxyType(dict(fields))
+    raise AttributeError(f"{type(obj).__name__!r} object has no attribute {name!r}")
+
+
 def _look_setter(obj: Any, name: str) -> Any:
     """`object.__setattr__(self, 'x', v)` in a frozen class, `super().__setattr__('x', v)` in any."""
     raw = getattr(obj, name)
@@ -295,6 +304,7 @@ _looks |= {
     "__bases__": _look_bases,
     "__dict__": _look_dict,
     "__annotations__": _look_annotations,
+    "__dataclass_fields__": _look_fields,
     "__setattr__": _look_setter,
     "__delattr__": _look_setter,
     "__getattr__": _look_getattr_method,

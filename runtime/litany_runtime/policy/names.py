@@ -128,7 +128,8 @@ PLAIN_ATTRIBUTES = (PROTOCOL_METHODS - {"__init__", "__get__", "__set__", "__del
 
 LOOKED_AT_DUNDERS = frozenset(
     """
-    __annotations__ __bases__ __class__ __delattr__ __delete__ __dict__ __get__ __getattr__ __init__ __mro__
+    __annotations__ __bases__ __class__ __dataclass_fields__ __delattr__ __delete__ __dict__ __get__
+    __getattr__ __init__ __mro__
     __set__ __setattr__
     """.split()
 )
@@ -231,7 +232,6 @@ ATTRIBUTE_HINTS = {
     "__getattribute__": "use getattr(obj, name)",
     "__reduce__": "use copy.copy(obj), or json for data",
     "__reduce_ex__": "use copy.copy(obj), or json for data",
-    "__dataclass_fields__": "use dataclasses.fields(obj)",
     "__origin__": "use typing.get_origin(tp)",
     "__args__": "use typing.get_args(tp)",
     "__dir__": "use dir(obj)",

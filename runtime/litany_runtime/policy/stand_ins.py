@@ -40,8 +40,10 @@ def _is_plain(name: object) -> bool:
 # -- operator --------------------------------------------------------------------------------------
 
 
-def attrgetter(*names: Any) -> Callable[[Any], Any]:
+def attrgetter(*names: Any, **keywords: Any) -> Callable[[Any], Any]:
     """Return a callable that fetches attributes by their names, dots included."""
+    if keywords:
+        raise TypeError("attrgetter() takes no keyword arguments")
     for name in names:
         if type(name) is not str:
             raise TypeError("attribute name must be a string")
@@ -56,21 +58,27 @@ def attrgetter(*names: Any) -> Callable[[Any], Any]:
             obj = guards.read(obj, part)
         return obj
 
-    def get(obj: Any, /) -> Any:
+    def get(*given: Any, **keywords: Any) -> Any:
+        builtin_names.check_call("attrgetter", given, keywords, 1, 1)
+        obj = given[0]
         return one(obj, paths[0]) if len(paths) == 1 else tuple(one(obj, path) for path in paths)
 
     return get
 
 
-def methodcaller(name: Any, /, *args: Any, **kwargs: Any) -> Callable[[Any], Any]:
+def methodcaller(*args: Any, **kwargs: Any) -> Callable[[Any], Any]:
     """Return a callable that calls a method by its name."""
+    if not args:
+        raise TypeError("methodcaller needs at least one argument, the method name")
+    name, *args = args  # type: ignore[assignment]
     if type(name) is not str:
         raise TypeError("method name must be a string")
     if _is_plain(name):
         return operator.methodcaller(name, *args, **kwargs)
 
-    def call(obj: Any, /) -> Any:
-        return guards.read(obj, name)(*args, **kwargs)
+    def call(*given: Any, **keywords: Any) -> Any:
+        builtin_names.check_call("methodcaller", given, keywords, 1, 1)
+        return guards.read(given[0], name)(*args, **kwargs)
 
     return call
 

@@ -174,7 +174,7 @@ MULTICAST = 1 << 40
 # -- the interpreter -------------------------------------------------------------------------------
 
 depth = [0]
-"""Frames of the runtime's below a program's first; a program counts from its own."""
+"""Calls of the runtime's below a program's first; a program counts from its own."""
 
 
 def getrecursionlimit() -> int:
@@ -191,10 +191,16 @@ def setrecursionlimit(limit: Any, /) -> None:
         raise ValueError("recursion limit must be greater or equal than 1")
     try:
         sys.setrecursionlimit(wanted + depth[0])
-    except RecursionError:
+    except RecursionError as error:
+        at = depth_told(error) - depth[0] - 1  # this function's own call is none of the program's
         raise RecursionError(
-            f"cannot set the recursion limit to {wanted} at the present depth: the limit is too low"
+            f"cannot set the recursion limit to {wanted} at the recursion depth {at}: the limit is too low"
         ) from None
+
+
+def depth_told(error: RecursionError) -> int:
+    """How deep the interpreter says it is, when it refuses a limit."""
+    return int(str(error).partition("depth ")[2].partition(":")[0])
 
 
 MIN_STACK_BYTES = 1024 * 1024

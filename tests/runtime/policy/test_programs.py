@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -35,3 +36,31 @@ def test_a_program_runs_as_under_cpython(path: Path, policy: PolicyRunner, tmp_p
         expected.exit_code,
         expected.exception,
     )
+
+
+DEPTH = """
+import sys
+def depth(n=1):
+    try: return depth(n + 1)
+    except RecursionError: return n
+print(depth(), sys.getrecursionlimit())
+sys.setrecursionlimit(200); print(depth(), sys.getrecursionlimit())
+def deep(n):
+    if n: return deep(n - 1)
+    sys.setrecursionlimit(30)
+try: deep(100)
+except RecursionError as e: print(e)
+"""
+
+
+def test_a_program_begins_at_the_interpreters_own_depth(policy: PolicyRunner) -> None:
+    plainly = subprocess.run(
+        [sys.executable, "-I", "-c", DEPTH], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert plainly.stdout.startswith("999 1000\n")
+    assert policy.run(DEPTH).stdout == plainly.stdout
+
+
+def test_the_end_of_a_program_that_lowered_its_limit_is_told(policy: PolicyRunner) -> None:
+    run = policy.run("import sys\nsys.setrecursionlimit(5)\nraise ValueError('the reason')")
+    assert run.stderr.endswith("ValueError: the reason\n")
