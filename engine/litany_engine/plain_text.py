@@ -2,7 +2,29 @@
 
 from __future__ import annotations
 
+import codecs
+
 _INDENT = "    "
+
+
+class PlainStream:
+    """Bytes of others on their way to a terminal: what would do something to it becomes an escape.
+
+    Line breaks and tabs stay. What is not UTF-8 is shown as escapes, too.
+    """
+
+    def __init__(self) -> None:
+        self._decoder = codecs.getincrementaldecoder("utf-8")("backslashreplace")
+
+    def feed(self, data: bytes, *, last: bool = False) -> bytes:
+        """Take the next bytes; a character that is not whole yet is kept until it is, or until the last."""
+        text = self._decoder.decode(data, last).replace("\r\n", "\n")
+        return "\n".join(plain(line, tabs=True) for line in text.split("\n")).encode()
+
+
+def plain_output(data: bytes) -> bytes:
+    """The whole of a stream for a terminal."""
+    return PlainStream().feed(data, last=True)
 
 
 def plain(text: str, *, tabs: bool = False) -> str:

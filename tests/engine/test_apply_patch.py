@@ -175,7 +175,8 @@ def test_a_patch_outside_the_grammar_is_declined_and_nothing_is_written(
     assert (capture.exit_code, capture.stdout, capture.data) == (1, b"", None)
     assert stderr.startswith("apply_patch: ")
     assert message in stderr
-    assert f"nothing was written; working directory: {worktree_in(tmp_path)}" in stderr
+    assert "nothing was written; working directory: /worktree)" in stderr
+    assert str(tmp_path) not in stderr
     assert tree(tmp_path) == before
 
 
@@ -359,7 +360,7 @@ def test_a_whole_patch_is_applied_and_told(tmp_path: Path) -> None:
     }
     assert capture.data == {
         "status": "applied",
-        "root": str(worktree_in(tmp_path)),
+        "root": "/worktree",
         "files": [
             {"path": "new/deep/a", "op": "add"},
             {"path": "old", "op": "delete"},
@@ -460,10 +461,10 @@ def test_paths_start_at_the_working_directory_and_the_answer_names_it(tmp_path: 
     planted(tmp_path, FILE, "sub/f")
     sub = worktree_in(tmp_path) / "sub"
     capture = patch(tmp_path, "*** Update File: f\n-alpha\n*** Add File: ../up\n+a", cwd=sub)
-    assert capture.data["root"] == str(sub)
+    assert capture.data["root"] == "/worktree/sub"
     assert set(tree(tmp_path)) == {"sub", "sub/f", "up"}
     declined = patch(tmp_path, "*** Delete File: gone", cwd=sub)
-    assert f"working directory: {sub}" in declined.stderr.decode()
+    assert "working directory: /worktree/sub" in declined.stderr.decode()
 
 
 def test_an_absolute_path_in_the_worktree_is_taken(tmp_path: Path) -> None:

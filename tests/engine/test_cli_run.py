@@ -23,6 +23,7 @@ import pygit2
 import pytest
 
 from cli_kit import COMMAND, LIKE_ANYBODY, environment, litany, start
+from litany_engine.plain_text import PlainStream
 from litany_engine.workspaces.new_workspace import init_workspace
 
 ROOT = Path(__file__).parents[2]
@@ -651,6 +652,50 @@ def test_on_a_terminal_a_live_line_shows_calls_in_flight_and_leaves_no_trace(
     os.close(ours)
     rest = shown.rpartition(b"\r\x1b[K")[2]
     assert rest.startswith(b"litany: completed")
+
+
+def on_a_terminal(place: Path, state: Path, program: str, *arguments: str) -> bytes:
+    """What a terminal gets on stdout of a run."""
+    ours, theirs = pty.openpty()
+    with start("run", *arguments, "-", cwd=place, state=state, stdout=theirs) as process:
+        os.close(theirs)
+        assert process.stdin is not None
+        process.stdin.write(program.encode())
+        process.stdin.close()
+        shown = b""
+        while True:
+            try:
+                chunk = os.read(ours, 65536)
+            except OSError:  # the other side is closed
+                break
+            if not chunk:
+                break
+            shown += chunk
+        assert process.wait(60) == 0
+    os.close(ours)
+    return shown.replace(b"\r\n", b"\n")  # what a terminal makes of a line break
+
+
+ACTING = "import sys\nsys.stdout.write('a\\x1b]0;mine\\x07b\\x1b[2J\\r\\x9b1mc\\u202ed\\té\\n')\n"
+
+
+def test_a_programs_control_characters_do_nothing_to_a_terminal(place: Path, state: Path) -> None:
+    shown = on_a_terminal(place, state, ACTING)
+    assert shown.decode() == "a\\x1b]0;mine\\x07b\\x1b[2J\\r\\x9b1mc\\u202ed\té\n"
+
+
+def test_what_a_program_prints_is_shown_as_it_is_when_asked_for_or_in_a_pipe(
+    place: Path, state: Path, run: Run
+) -> None:
+    raw = "a\x1b]0;mine\x07b\x1b[2J\r\x9b1mc\u202ed\té\n"
+    assert on_a_terminal(place, state, ACTING, "--raw").decode() == raw
+    assert run("-", stdin=ACTING).stdout == raw
+
+
+def test_a_character_in_two_pieces_is_one_on_a_terminal() -> None:
+    stream = PlainStream()
+    assert stream.feed("é".encode()[:1]) + stream.feed("é\n".encode()[1:]) == "é\n".encode()
+    assert stream.feed(b"\xff\xc3") + stream.feed(b"", last=True) == b"\\xff\\xc3"
 
 
 # -- the examples ---------------------------------------------------------------------------------------------

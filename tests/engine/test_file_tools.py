@@ -61,7 +61,7 @@ def test_the_lines_are_exact_and_the_note_says_which(
     planted(tmp_path)
     capture = read(tmp_path, "file.txt", **range_)
     assert (capture.stdout, capture.exit_code) == (stdout, 0)
-    assert capture.stderr.decode() == note.format(cwd=worktree_in(tmp_path)) + "\n"
+    assert capture.stderr.decode() == note.format(cwd="/worktree") + "\n"
 
 
 @pytest.mark.parametrize(
@@ -289,7 +289,8 @@ def test_a_path_that_leads_nowhere_is_declined_by_its_cause(path: str, cause: st
     (worktree_in(tmp_path) / "dangling").symlink_to("nothing-here")
     stderr = read(tmp_path, path).stderr.decode()
     assert cause in stderr
-    assert f"working directory: {worktree_in(tmp_path)}" in stderr
+    assert "working directory: /worktree)" in stderr
+    assert str(tmp_path) not in stderr
 
 
 def test_a_missing_worktree_is_declined(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from litany_engine.plain_text import plain_output
 from litany_engine.tools.environment import AGENT_VARIABLE, CALL_VARIABLE, WORKSPACE_VARIABLE
 from litany_runtime.outcome import EXIT_CODES, Outcome
 
@@ -65,7 +66,21 @@ def say(text: str) -> None:
 def print_json(value: object, *, indent: int | None = None) -> None:
     """Print a value as JSON, in letters that stdout can say: an escape of ours would be none of JSON's."""
     plain = sys.stdout is None or (sys.stdout.encoding or "").lower() not in {"utf-8", "utf8"}
+    plain = plain or sys.stdout.isatty()  # DEL, C1 and what turns text around are letters to JSON
     print(json.dumps(value, indent=indent, ensure_ascii=plain))
+
+
+def write_output(stdout: bytes, stderr: bytes, *, raw: bool) -> None:
+    """Write what a tool or a program printed; on a terminal what would act on it is escaped, unless `raw`."""
+    for stream, data in ((sys.stdout, stdout), (sys.stderr, stderr)):
+        if data:
+            stream.buffer.write(plain_output(data) if stream.isatty() and not raw else data)
+            stream.flush()
+
+
+def print_output(text: str) -> None:
+    """Print a text that holds others' words; on a terminal what would act on it is escaped."""
+    write_output(text.encode("utf-8", "backslashreplace"), b"", raw=False)
 
 
 def add_workspace(parser: argparse.ArgumentParser) -> None:
@@ -113,6 +128,13 @@ def given_tools(args: argparse.Namespace) -> list[Tool]:
 def add_json(parser: argparse.ArgumentParser, what: str) -> None:
     """The option `--json`."""
     parser.add_argument("--json", action="store_true", help=f"print {what}")
+
+
+def add_raw(parser: argparse.ArgumentParser) -> None:
+    """The option `--raw`."""
+    parser.add_argument(
+        "--raw", action="store_true", help="show output on a terminal as it is, control characters and all"
+    )
 
 
 def read_option(option: str, read: Callable[[str], T], text: str) -> T:

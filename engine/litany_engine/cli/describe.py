@@ -8,7 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from litany_engine.cli.common import add_agent, add_tools, add_workspace, given_workspace, the_toolset
+from litany_engine.cli.common import (
+    add_agent,
+    add_tools,
+    add_workspace,
+    given_workspace,
+    print_output,
+    the_toolset,
+)
 
 if TYPE_CHECKING:
     import argparse
@@ -35,5 +42,5 @@ def main(args: argparse.Namespace) -> int:
     if args.budget is not None and args.budget < MIN_BUDGET_CHARS:
         raise UsageError(f"--budget must be at least {MIN_BUDGET_CHARS} characters, not {args.budget}")
     declarations = the_toolset(given_workspace(args), args).declarations()
-    print(describe(declarations, args.budget), end="")
+    print_output(describe(declarations, args.budget))
     return 0

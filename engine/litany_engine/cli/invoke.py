@@ -8,7 +8,6 @@ tool's call: same agent, same gates, and an id of the form `<call>-<k>`.
 from __future__ import annotations
 
 import json
-import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from litany_engine.cli.common import (
@@ -16,6 +15,7 @@ from litany_engine.cli.common import (
     CommandError,
     add_agent,
     add_json,
+    add_raw,
     add_tools,
     add_workspace,
     given_tools,
@@ -23,6 +23,7 @@ from litany_engine.cli.common import (
     stop_on_signals,
     the_caller,
     the_workspace,
+    write_output,
 )
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ class Block(NamedTuple):
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What `litany invoke` takes."""
+    add_raw(parser)
     add_workspace(parser)
     add_agent(parser)
     add_tools(parser)
@@ -75,8 +77,7 @@ def main(args: argparse.Namespace) -> int:
         from litany_engine.records.envelope import whole_envelope
 
         told = whole_envelope(end)
-        sys.stdout.buffer.write(told if end.refusal is None else told + b"\n")
-        sys.stdout.flush()
+        write_output(told if end.refusal is None else told + b"\n", b"", raw=args.raw)
     return end.exit_code
 
 

@@ -6,7 +6,6 @@ which is thrown away. With PROGRAM.py that program runs instead, against the sam
 
 from __future__ import annotations
 
-import sys
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,12 +15,14 @@ from litany_engine.cli.common import (
     CommandError,
     UsageError,
     add_agent,
+    add_raw,
     add_workspace,
     read_option,
     refuse_inside_a_call,
     say,
     the_agent,
     the_workspace,
+    write_output,
 )
 from litany_engine.configuration.units import parse_deadline
 
@@ -50,6 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("record", metavar="RECORD", help="a program's call, as `litany show` names it")
     parser.add_argument("program", metavar="PROGRAM.py", nargs="?", type=Path, help="run this one instead")
     parser.add_argument("--deadline", "-d", metavar="TIME", default="60s", help="how long it may run (60s)")
+    add_raw(parser)
     add_workspace(parser)
     add_agent(parser)
 
@@ -72,10 +74,7 @@ def main(args: argparse.Namespace) -> int:
         raise CommandError(f"{folder} is no record of a program that has ended; `litany show` names them")
     door = ReplayDoor([_recorded(each) for each in node.calls])
     end = _run(workspace, node, args.program, door, deadline_s)
-    sys.stdout.buffer.write(end.stdout)
-    sys.stdout.flush()
-    sys.stderr.buffer.write(end.stderr)
-    sys.stderr.flush()
+    write_output(end.stdout, end.stderr, raw=args.raw)
     differences = [str(found)] if (found := door.finish()) else []
     differences += _differences(node.call.end, end)
     for each in differences:

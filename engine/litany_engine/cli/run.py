@@ -19,6 +19,7 @@ from litany_engine.cli.common import (
     UsageError,
     add_agent,
     add_json,
+    add_raw,
     add_tools,
     add_workspace,
     given_tools,
@@ -69,6 +70,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--files", metavar="DIR", type=Path, help="outside a workspace: copy this folder's files for the run"
     )
     files.add_argument("--no-files", action="store_true", help="outside a workspace: start with no files")
+    add_raw(parser)
     add_json(parser, "one object at the end instead of the output as it comes")
 
 
@@ -159,7 +161,7 @@ def _run(
 
     async def main() -> CallEnd:
         unread, token = trio.Event(), trio.lowlevel.current_trio_token()
-        with Terminal(stdout, lambda: token.run_sync_soon(unread.set)) as terminal:
+        with Terminal(stdout, lambda: token.run_sync_soon(unread.set), raw=args.raw) as terminal:
             async with (
                 open_workspace(workspace, tools=tools, limits=limits) as ws,
                 trio.open_nursery() as nursery,

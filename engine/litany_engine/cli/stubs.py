@@ -14,6 +14,7 @@ from litany_engine.cli.common import (
     add_tools,
     add_workspace,
     given_workspace,
+    print_output,
     say,
     the_agent,
     the_toolset,
@@ -46,7 +47,7 @@ def main(args: argparse.Namespace) -> int:
     workspace = given_workspace(args)
     tools = the_toolset(workspace, args)
     if args.output is None:
-        print(tools.stubs(), end="")
+        print_output(tools.stubs())
         return 0
     from litany_stubs.render import write_stubs
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Self
 from litany_engine.configuration.units import show_duration
 from litany_engine.door.calls import CallEnd
 from litany_engine.door.events import CallReport, CallStarted
-from litany_engine.plain_text import plain_lines
+from litany_engine.plain_text import PlainStream, plain_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,13 +36,19 @@ class Terminal:
     Args:
         stdout: the descriptor that takes the program's output.
         on_closed: called from that thread, once, when what is shown cannot be written any more.
+        raw: show what a program prints on a terminal as it is.
 
     Attributes:
         fault: why nothing can be written any more, or None.
     """
 
-    def __init__(self, stdout: int, on_closed: Callable[[], None]) -> None:
+    def __init__(self, stdout: int, on_closed: Callable[[], None], *, raw: bool = False) -> None:
         self._descriptors = {1: stdout, 2: 2}
+        self._plain = {
+            number: PlainStream()
+            for number, descriptor in self._descriptors.items()
+            if not raw and os.isatty(descriptor)
+        }
         self._on_closed = on_closed
         self._queue: queue.SimpleQueue[tuple[int, bytes] | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._write_all, name="output", daemon=True)
@@ -56,11 +62,16 @@ class Terminal:
         return self
 
     def __exit__(self, *_: object) -> None:
+        for number, plain in self._plain.items():
+            self._queue.put((number, plain.feed(b"", last=True)))
         self._queue.put(None)
         self._thread.join()
 
     def output(self, stream: str, chunk: bytes) -> None:
-        """Show what a program printed."""
+        """Show what a program printed; on a terminal what would act on it is escaped."""
+        number = 1 if stream == "stdout" else 2
+        if number in self._plain:
+            chunk = self._plain[number].feed(chunk)
         with self._lock:
             if self._waiting + len(chunk) > MAX_WAITING_BYTES:
                 self._lost += len(chunk)
@@ -71,7 +82,7 @@ class Terminal:
             self._queue.put(
                 (2, f"\n[{lost} bytes not shown: they came faster than they were read]\n".encode())
             )
-        self._queue.put((1 if stream == "stdout" else 2, chunk))
+        self._queue.put((number, chunk))
 
     def line(self, text: str) -> None:
         """Say something of our own on stderr; what others wrote in it does nothing to a terminal."""

@@ -7,13 +7,13 @@ may call are listed.
 from __future__ import annotations
 
 import json
-import sys
 from typing import TYPE_CHECKING
 
 from litany_engine.cli.common import (
     REFUSED,
     CommandError,
     add_agent,
+    add_raw,
     add_tools,
     add_workspace,
     given_workspace,
@@ -21,7 +21,9 @@ from litany_engine.cli.common import (
     read_stdin,
     say,
     the_toolset,
+    write_output,
 )
+from litany_engine.plain_text import plain
 
 if TYPE_CHECKING:
     import argparse
@@ -39,6 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", metavar="NAME", nargs="?", help="the tool")
     parser.add_argument("--input", "-i", metavar="JSON", help="its input (default: what is on stdin)")
     parser.add_argument("--describe", action="store_true", help="print its declaration instead of calling it")
+    add_raw(parser)
     add_workspace(parser)
     add_agent(parser)
     add_tools(parser)
@@ -56,10 +59,7 @@ def main(args: argparse.Namespace) -> int:
     except (ValueError, RecursionError) as error:
         raise CommandError(f"the input of {args.name} is not JSON: {error}", REFUSED) from error
     end = make_call(args, Block(args.name, given, None))
-    sys.stdout.buffer.write(end.stdout)
-    sys.stdout.flush()
-    sys.stderr.buffer.write(end.stderr)
-    sys.stderr.flush()
+    write_output(end.stdout, end.stderr, raw=args.raw)
     if end.refusal is not None:
         say(f"refused by the {end.refusal.gate} gate: {end.refusal.reason}")
     elif end.reason:
@@ -73,7 +73,7 @@ def _describe(args: argparse.Namespace) -> int:
     permitted = {tool.declaration.name: tool.declaration for tool in tools}
     if name is None:
         for each in permitted.values():
-            print(f"{each.name:<20} {first_sentence(each.description)}".rstrip())
+            print(plain(f"{each.name:<20} {first_sentence(each.description)}".rstrip()))
         return 0
     if name not in permitted:
         raise CommandError(

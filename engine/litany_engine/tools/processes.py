@@ -327,7 +327,7 @@ class _Run:
     def _why_not_started(self, number: int, *, in_cwd: bool) -> str:
         cause = os.strerror(number) + _REMEDIES.get(number, "")
         if in_cwd:
-            return f"cannot start {self._program!r} in {str(self._cwd)!r}: {cause}"
+            return f"cannot start {self._program!r} in its working directory: {cause}"
         return f"cannot start {self._program!r}: {cause}"
 
     def end(self) -> ProcessEnd:

@@ -22,14 +22,18 @@ from litany_engine.door.calls import Capture, Tool
 from litany_engine.tools.builtins.input import WrongInputError, builtin_input
 from litany_engine.tools.builtins.patch_grammar import Operation, PatchError, parse_patch
 from litany_engine.tools.builtins.patch_match import RUNGS, Applied, apply_hunks
-from litany_engine.tools.builtins.worktree_files import FileRefusedError, WorktreeFiles, owner_of_new_files
+from litany_engine.tools.builtins.worktree_files import (
+    FileRefusedError,
+    WorktreeFiles,
+    owner_of_new_files,
+    shown_cwd,
+)
 from litany_engine.tools.definitions import Traits
 from litany_runtime.limits import MIB
 from litany_stubs.words import JSON, ToolDeclaration
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from litany_engine.door.calls import Context, ToolCall
 
@@ -117,11 +121,16 @@ async def execute(call: ToolCall, context: Context) -> Capture:
         staged = await trio.to_thread.run_sync(_stage_all, given["input"], context, abandon_on_cancel=True)
         await trio.to_thread.run_sync(_write_all, staged, context)
     except _WriteError as error:
-        return Capture.failed(f"apply_patch: {error} (working directory: {context.cwd})")
+        return Capture.failed(f"apply_patch: {error} (working directory: {_cwd(context)})")
     except (PatchError, FileRefusedError, UnicodeEncodeError) as error:
-        return Capture.failed(f"apply_patch: {error} (nothing was written; working directory: {context.cwd})")
-    report = _report(staged, context.cwd)
+        note = f"nothing was written; working directory: {_cwd(context)}"
+        return Capture.failed(f"apply_patch: {error} ({note})")
+    report = _report(staged, _cwd(context))
     return Capture(stdout=json.dumps(report, ensure_ascii=False).encode(), data=report)
+
+
+def _cwd(context: Context) -> str:
+    return shown_cwd(context.workspace / "agents" / context.agent, context.cwd)
 
 
 def _files(context: Context) -> WorktreeFiles:
@@ -293,8 +302,8 @@ def _create(folder: int, name: str, content: bytes, like: os.stat_result | None)
         raise
 
 
-def _report(staged: list[_Staged], root: Path) -> dict[str, JSON]:
-    return {"status": "applied", "root": str(root), "files": [_report_file(each) for each in staged]}
+def _report(staged: list[_Staged], root: str) -> dict[str, JSON]:
+    return {"status": "applied", "root": root, "files": [_report_file(each) for each in staged]}
 
 
 def _report_file(staged: _Staged) -> dict[str, Any]:

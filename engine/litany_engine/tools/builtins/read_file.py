@@ -11,7 +11,7 @@ import trio
 
 from litany_engine.door.calls import Capture, Tool
 from litany_engine.tools.builtins.input import WrongInputError, builtin_input
-from litany_engine.tools.builtins.worktree_files import FileRefusedError, WorktreeFiles
+from litany_engine.tools.builtins.worktree_files import FileRefusedError, WorktreeFiles, shown_cwd
 from litany_engine.tools.definitions import Traits
 from litany_runtime.limits import MIB
 from litany_stubs.words import ToolDeclaration
@@ -66,21 +66,22 @@ async def execute(call: ToolCall, context: Context) -> Capture:
 
 
 def _read(path: str, offset: int, limit: int | None, context: Context) -> Capture:
+    worktree = context.workspace / "agents" / context.agent
+    cwd = shown_cwd(worktree, context.cwd)
     try:
-        worktree = context.workspace / "agents" / context.agent
         with WorktreeFiles(worktree, context.cwd, context.outside) as files:
             content, size = files.read(path, MAX_FILE_BYTES + 1)
     except FileRefusedError as error:
-        return Capture.failed(f"read_file: {error} (working directory: {context.cwd})")
+        return Capture.failed(f"read_file: {error} (working directory: {cwd})")
     if size > MAX_FILE_BYTES:
         return Capture.failed(
             f"read_file: {path!r} has {size} bytes, and read_file takes files of up to {MAX_FILE_BYTES} "
-            f"(working directory: {context.cwd})"
+            f"(working directory: {cwd})"
         )
     lines = _lines(content)
     chosen = lines[offset - 1 : None if limit is None else offset - 1 + limit]
     last = offset - 1 + len(chosen)
-    note = f"{len(chosen)} of {len(lines)} lines from line {offset} of {path!r} in {context.cwd}"
+    note = f"{len(chosen)} of {len(lines)} lines from line {offset} of {path!r} in {cwd}"
     if last < len(lines):
         note += f"; next offset: {last + 1}"
     return Capture(stdout=b"".join(chosen), stderr=f"{note}\n".encode("utf-8", "backslashreplace"))

@@ -87,7 +87,7 @@ class WorktreeFiles:
         try:
             self._root = os.open(self._worktree, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
         except OSError as error:
-            raise FileRefusedError(f"the agent's worktree {self._worktree}: {error.strerror}") from error
+            raise FileRefusedError(f"the agent's worktree: {error.strerror}") from error
         self._real = _path_of(self._root)
         self._top = os.open("/", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
         return self
@@ -244,8 +244,8 @@ class WorktreeFiles:
         cwd = os.path.realpath(self._cwd)
         if cwd != self._real and not cwd.startswith(f"{self._real}/"):
             raise FileRefusedError(
-                f"{path!r} starts at the working directory {cwd}, which is outside the agent's worktree "
-                f"{self._real}; give an absolute path within the worktree"
+                f"{path!r} starts at the working directory, which is outside the agent's worktree; give "
+                f"a path that begins with {PROGRAM_VIEW}/"
             )
         return posixpath.join(cwd[len(self._real) :].strip("/"), path)
 
@@ -264,7 +264,18 @@ class WorktreeFiles:
         return f"{path!r}: {error.strerror}"
 
     def _outside(self, path: str) -> str:
-        return f"{path!r} lies outside the agent's worktree {self._real}; this tool works within it"
+        return (
+            f"{path!r} lies outside the agent's worktree; this tool works within it: give a path relative to "
+            f"the working directory, or one that begins with {PROGRAM_VIEW}/"
+        )
+
+
+def shown_cwd(worktree: Path, cwd: Path) -> str:
+    """The working directory as a program sees it: where the worktree is on the host is nobody's business."""
+    real, top = os.path.realpath(cwd), os.path.realpath(worktree)
+    if real == top or real.startswith(f"{top}/"):
+        return f"{PROGRAM_VIEW}{real[len(top) :]}"
+    return f"a folder outside {PROGRAM_VIEW}"
 
 
 def _refuse_no_path(path: str) -> None:
