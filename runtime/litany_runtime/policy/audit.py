@@ -226,6 +226,7 @@ class Auditor:
             self._files.write(args[0], entry=True)
 
     def _two_entries(self, args: Any) -> None:
+        self._files.keep(args[0])
         if not self._by_descriptor(args[0], args[2:]):
             self._files.write(args[0], entry=True)
             self._files.write(args[1], entry=True)

@@ -14,7 +14,7 @@ import types
 import typing
 from typing import TYPE_CHECKING, Any
 
-from litany_runtime.policy import constants, copying, hooks, ownership, private_names
+from litany_runtime.policy import constants, copying, hooks, ownership, private_names, reentry
 from litany_runtime.policy.names import (
     BINDABLE_DUNDERS,
     CLASS_BODY_NAMES,
@@ -238,6 +238,7 @@ def adopt(cls: Any) -> Any:
             and type(value) is types.MemberDescriptorType
         ):
             raise ClassRefusedError(f"__slots__ may not name {name} (choose another name)")
+    reentry.watch_class(cls)
     pure = True
     for base in ownership.mro(cls)[1:]:
         if base is object or base in ownership.own:

@@ -23,7 +23,7 @@ import sys
 import types
 from typing import TYPE_CHECKING, Any, Self
 
-from litany_runtime.policy import constants, ownership, source, state
+from litany_runtime.policy import constants, ownership, reentry, source, state
 from litany_runtime.policy.names import BINDABLE_DUNDERS, CALLS_REFUSED, RESERVED_PREFIX, REVIEWED_PRIVATE
 from litany_runtime.policy.private_names import is_dunder, is_private
 
@@ -265,6 +265,7 @@ def _compiled(text: Any, filename: str, mode: str, flags: int, known: frozenset[
     code = _compiled_before.get(key)
     if code is None:
         code = source.compile_text(text, filename, mode, flags, known)
+        reentry.watch(code)
         if len(text) <= KEPT_LENGTH:
             if len(_compiled_before) >= KEPT_TEXTS:
                 _compiled_before.clear()

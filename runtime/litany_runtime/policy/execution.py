@@ -18,7 +18,7 @@ import zipfile
 import zoneinfo
 from typing import TYPE_CHECKING, Any
 
-from litany_runtime.policy import constants, database, evaluation, ownership, state, surroundings
+from litany_runtime.policy import constants, database, evaluation, ownership, reentry, state, surroundings
 from litany_runtime.policy.audit import Auditor
 from litany_runtime.policy.builtin_names import program_builtins
 from litany_runtime.policy.files import FileRules
@@ -80,6 +80,8 @@ def prepare(extra_modules: Sequence[str] = ()) -> Prepared:
         return state.prepared
     builtins = program_builtins()
     runner = evaluation.begin(builtins)
+    reentry.mend()
+    database.mend()
     evaluators = mend(builtins) | {runner}
     views = build_views(stand_ins())
     for module in LAZY_IMPORTS:
@@ -302,6 +304,7 @@ def execute(code: CodeType, namespace: dict[str, Any]) -> None:
     """Run a compiled program; what it raises comes out, SystemExit too."""
     if sys.stdin is None:
         sys.stdin = io.TextIOWrapper(io.BytesIO())
+    reentry.watch(code)
     _begin_at_the_interpreters_depth()
     try:
         if code.co_flags & CO_COROUTINE:

@@ -34,6 +34,9 @@ DEVICES_WRITTEN = frozenset({"/dev/null"})
 GIT = ".git"
 """The entry at the worktree's root that belongs to the workspace, not to the program."""
 
+MAPPED = "-shm"
+"""How the files end that SQLite maps into memory for a database in WAL mode."""
+
 
 def exact_path(path: Any) -> str | None:
     """The path as the interpreter's C code reads it; None for what is no path.
@@ -174,6 +177,8 @@ class FileRules:
             PermissionError: it is outside, or the worktree is for reading only.
         """
         real = self._real_entry(path) if entry else self._real(path)
+        if not entry:
+            self.keep(real)
         if self._in_worktree(real, path):
             if not self.writable:
                 raise PermissionError(
@@ -183,6 +188,15 @@ class FileRules:
                 )
         elif not self._in_temporary(real) and real not in DEVICES_WRITTEN:
             raise self._outside(path)
+
+    def keep(self, path: Any) -> None:
+        """Refuse to write, rename or link a file that SQLite maps into memory: cut short, it is a SIGBUS.
+
+        Raises:
+            PermissionError: it is one by its name.
+        """
+        if (exact_path(path) or "").rstrip("/").endswith(MAPPED):
+            raise PermissionError(errno.EACCES, "SQLite keeps this file in memory; choose another name", path)
 
     def link(self, target: Any, path: Any) -> None:
         """Allow making a symbolic link at `path` that leads to `target`."""

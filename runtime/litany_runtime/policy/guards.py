@@ -11,7 +11,7 @@ import configparser
 import types
 from typing import TYPE_CHECKING, Any
 
-from litany_runtime.policy import evaluation
+from litany_runtime.policy import evaluation, reentry
 from litany_runtime.policy.formatting import Formatting
 from litany_runtime.policy.names import (
     INNARDS,
@@ -357,6 +357,7 @@ def check_store(obj: Any, name: Any) -> None:
             private(obj, name)
         elif name not in STORABLE_DUNDERS:
             raise refuse(name, "it may not be set", "assign ordinary attributes")
+        reentry.watch_name(name)
     elif name.startswith(RESERVED_PREFIX):
         raise refuse(name, "the prefix is reserved", "choose another name")
     elif name in LOOKED_AT_WHEN_SET:

@@ -89,9 +89,14 @@ def in_code(code: CodeType) -> set[str]:
     return found
 
 
+NATIVE = {("zoneinfo", "ZoneInfo"): frozenset({"_weak_cache"})}
+"""Module and name of a class of C → private names that its C code reads on its subclasses."""
+
+
 def in_class(cls: type) -> set[str]:
     """The private names in one class's dict and in the code of its functions."""
-    found = {name for name in _class_dict(cls) if type(name) is str and is_private(name)}
+    found = set(NATIVE.get((cls.__module__, cls.__qualname__), ()))
+    found |= {name for name in _class_dict(cls) if type(name) is str and is_private(name)}
     for function in _functions(cls):
         found |= in_code(function.__code__)
     return found
@@ -111,7 +116,7 @@ def _functions(cls: type) -> Iterator[FunctionType]:
 
 def carriers() -> dict[str, set[str]]:
     """Every private name of what is loaded → the modules that carry it."""
-    found: dict[str, set[str]] = {}
+    found = {name: {module} for (module, _), names in NATIVE.items() for name in names}
     for thing in gc.get_objects():
         if type(thing) is FunctionType:
             names = in_code(thing.__code__)

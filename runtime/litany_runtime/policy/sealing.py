@@ -2,7 +2,7 @@
 
 Attribute stores are left alone for speed, so `pathlib.Path.exists = mine` would reach the class that the
 runtime itself may use in the same process. The interpreter has a flag for classes whose attributes cannot be
-set (`Py_TPFLAGS_IMMUTABLETYPE`, the one that protects `int` and `str`), but no Python-level way to give it to
+set (`Py_TPFLAGSIMMUTABLETYPE`, the one that protects `int` and `str`), but no Python-level way to give it to
 a class that exists. Setting it costs one word of memory per class, once, in the zygote, and nothing
 afterwards; the alternative, a guard on every attribute store, would cost every program.
 
@@ -19,7 +19,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-_IMMUTABLE = 1 << 8
+IMMUTABLE = 1 << 8
+"""`Py_TPFLAGS_IMMUTABLETYPE`."""
+
 _HEAP = 1 << 9
 _WORDS = 64
 """How far into a type object the flags are looked for, in machine words; they stand in the 22nd."""
@@ -43,12 +45,26 @@ def _find_offset() -> int:
         if at.value != _Probe.__flags__:
             continue
         before = at.value
-        at.value = before | _IMMUTABLE
-        sealed = _Probe.__flags__ == before | _IMMUTABLE and not _can_change(_Probe)
+        at.value = before | IMMUTABLE
+        sealed = _Probe.__flags__ == before | IMMUTABLE and not _can_change(_Probe)
         at.value = before
         if sealed and _can_change(_Probe):
             return word * size
     raise SealError("no way was found to seal library classes on this interpreter")
+
+
+_offset: list[int] = []
+
+
+def offset() -> int:
+    """Where a type object keeps its flags, in bytes.
+
+    Raises:
+        SealError: not where it is expected.
+    """
+    if not _offset:
+        _offset.append(_find_offset())
+    return _offset[0]
 
 
 def _can_change(cls: type) -> bool:
@@ -67,16 +83,16 @@ class Sealer:
     """
 
     def __init__(self) -> None:
-        self._offset = _find_offset()
+        self._offset = offset()
 
     def seal(self, classes: Iterable[type]) -> int:
         """Seal classes made by Python code; returns how many were open before."""
         count = 0
         for cls in classes:
             flags = cls.__flags__
-            if flags & _HEAP and not flags & _IMMUTABLE:
+            if flags & _HEAP and not flags & IMMUTABLE:
                 at = ctypes.c_ulong.from_address(id(cls) + self._offset)
-                at.value |= _IMMUTABLE
+                at.value |= IMMUTABLE
                 count += 1
         return count
 
