@@ -134,6 +134,7 @@ armed = False
 # -- fields, states and neighbours that name a library's private attributes --------------------------------------------------
 
 OPENED = "_generate_next_value_ _missing_ _ignore_ _fields _attributes _init _put _get _qsize".split()
+OPENED_BY = {"threading.Thread": "_target _args _kwargs".split()}  # what subclasses of one class read by custom
 HARMLESS = []  # the host fills in the names that were found harmless wherever they are
 
 
@@ -168,7 +169,7 @@ def neighbour(base, names):
 
 for name, cls in classes:
     made = quietly(cls)
-    private = [n for n in dir(cls if made is None else made) if n[:1] == "_" and n[:2] != "__" and n not in HARMLESS and n not in OPENED]
+    private = [n for n in dir(cls if made is None else made) if n[:1] == "_" and n[:2] != "__" and n not in HARMLESS and n not in [*OPENED, *OPENED_BY.get(name, ())]]
     if not private: continue
     pair = quietly(captured, cls)
     if pair:
