@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from litany_engine.api import open_workspace as open_workspace_in_trio
 from litany_engine.api import python_input
 from litany_engine.tools.function_tool import tool_context
-from litany_engine.tools.in_process import LEFT_BEHIND, LeftBehindError, host_loop, in_own_loop
+from litany_engine.tools.in_process import LEFT_BEHIND, LeftBehindError, in_own_loop
 from litany_engine.tools.python_act import PYTHON
 from litany_engine.trio_thread import Served, serve
 from litany_runtime.outcome import STOP_RAISED
@@ -251,11 +251,7 @@ async def open_workspace(
     def tell_end() -> None:
         loop.call_soon_threadsafe(_set, ended)
 
-    outside = host_loop.set(loop)
-    try:
-        thread = serve(routed, tell, tell_end)
-    finally:
-        host_loop.reset(outside)
+    thread = serve(routed, tell, tell_end, loop)
     served: Served | None = None
     try:
         await _whatever_comes(opened)

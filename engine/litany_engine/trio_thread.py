@@ -12,7 +12,10 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 import trio
 
+from litany_engine.tools.in_process import host_loop
+
 if TYPE_CHECKING:
+    import asyncio
     from collections.abc import Awaitable, Callable
     from contextlib import AbstractAsyncContextManager
 
@@ -94,6 +97,7 @@ def serve(
     workspace: Callable[[], AbstractAsyncContextManager[OpenWorkspace]],
     opened: Callable[[Served | BaseException], None],
     ended: Callable[[], None] = lambda: None,
+    loop: asyncio.AbstractEventLoop | None = None,
 ) -> threading.Thread:
     """Open a workspace in a thread that runs trio, and keep it open until it is left.
 
@@ -101,6 +105,7 @@ def serve(
         workspace: opens it; called in that thread.
         opened: told, in that thread, what was opened, or why it was not.
         ended: told at the thread's end.
+        loop: where the host's async functions run; None for that thread itself, under trio.
     """
 
     async def keep() -> None:
@@ -111,6 +116,7 @@ def serve(
             jobs.cancel_scope.cancel()
 
     def run() -> None:
+        host_loop.set(loop)  # whatever the opener's is: it may be a tool of another host
         try:
             trio.run(keep)
         except BaseException as error:  # noqa: BLE001  handed to the thread that opens

@@ -319,3 +319,23 @@ def test_an_async_tool_of_any_other_host_still_runs_under_trio(place: Path) -> N
 
     with open_workspace_blocking(place, tools=[under]) as ws:
         assert ws.invoke("under", {}).data is True
+
+
+def test_a_workspace_that_a_sync_tool_opens_is_no_asyncio_hosts(place: Path, tmp_path: Path) -> None:
+    other = init_workspace(tmp_path / "other", agent="a").root
+
+    @tool
+    async def under() -> bool:
+        """Tell whether this is trio's."""
+        return trio.lowlevel.in_trio_task()
+
+    @tool
+    def nested() -> Any:
+        """Ask a workspace of its own."""
+        with open_workspace_blocking(other, tools=[under]) as inner:
+            return inner.invoke("under", {}).data
+
+    async def do(ws: AsyncioWorkspace) -> CallEnd:
+        return await ws.invoke("nested", {})
+
+    assert within(place, do, tools=[nested]).data is True
