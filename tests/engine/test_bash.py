@@ -91,3 +91,31 @@ def test_every_builtin_is_declared_once() -> None:
     names = [each.declaration.name for each in BUILTIN_TOOLS]
     assert names == ["apply_patch", "bash", "read_file", "read_tool_output"]
     assert not any(each.composes for each in BUILTIN_TOOLS)
+
+
+def test_what_it_left_running_is_named(tmp_path: Path) -> None:
+    token = unique_sleep()
+    capture = bash(tmp_path, f"sleep {token} & sleep 0.3; echo started; printf err >&2")
+    assert (capture.stdout, capture.exit_code) == (b"started\n", 0)
+    note = f"err\n[ended with the call, which leaves nothing running: sleep {token}]\n"
+    assert capture.stderr.decode() == note
+    assert processes_with(token) == []
+
+
+def test_of_many_processes_left_running_some_are_named_and_all_counted(tmp_path: Path) -> None:
+    token = unique_sleep()
+    started = f"for i in 1 2 3 4 5 6 7; do setsid sh -c 'exec sleep {token}' & done; sleep 0.5"
+    stderr = bash(tmp_path, started).stderr.decode()
+    assert stderr.count(f"sleep {token}") == 5
+    assert stderr.endswith(" and 2 more]\n")
+
+
+def test_a_name_that_acts_on_a_terminal_is_escaped(tmp_path: Path) -> None:
+    token = unique_sleep()
+    stderr = bash(tmp_path, f"bash -c $'exec -a \"\\e[2J\" sleep {token}' & sleep 0.5").stderr
+    assert b"\x1b" not in stderr
+    assert rf"\x1b[2J {token}".encode() in stderr
+
+
+def test_who_leaves_nothing_running_is_told_of_nothing(tmp_path: Path) -> None:
+    assert bash(tmp_path, "sleep 0.1 & wait; echo x | cat").stderr == b""

@@ -65,9 +65,15 @@ FRAME = struct.Struct("<cqqq")
 WATCHING = b"W"  # pid of the keeper, before the tool starts: it may stop the keeper at once
 FAILED = b"F"  # errno, 1 when it was the working directory; ECANCELED: the host had given up before
 ENDED = b"E"  # wait status of the tool process
+LEFT = b"L"  # processes that it left running and that are ended now; bytes of their commands, which follow
 GONE = b"G"  # cpu microseconds, peak memory in KiB, processes that could not be ended
 
 END_TREE = b"T"
+
+NAMED_PROCESSES = 5
+"""Processes that are named of those that a tool left running; the rest is counted."""
+NAMED_BYTES = 200
+"""Bytes of each one's command line that are told."""
 
 ASK = struct.Struct("<d")
 """Host -> spawner, with the descriptors: the grace of the keeper to come, in seconds."""
@@ -158,6 +164,16 @@ def descendants(root: int, besides: frozenset[int] = frozenset()) -> list[tuple[
                 found.append((pid, started))
                 todo.append(pid)
     return found
+
+
+def _command(pid: int) -> bytes:
+    """A process's command line, as far as it is told; NUL stands between the commands of several."""
+    try:
+        with open(f"/proc/{pid}/cmdline", "rb") as file:  # noqa: PTH123 - as above
+            line = file.read(NAMED_BYTES)
+    except OSError:
+        line = b""
+    return line.rstrip(b"\0").replace(b"\0", b" ") or b"?"
 
 
 def _send(process: tuple[int, int], *numbers: int) -> None:
@@ -320,6 +336,8 @@ class _Keeper:
         poll.register(self._control, select.POLLIN)
         while self._reap():
             if self._main_ended:
+                if self._kill_at is None:
+                    self._tell_left()
                 self._begin_end()
             pause = None
             if self._kill_at is not None:
@@ -365,6 +383,14 @@ class _Keeper:
             self._kill_at = time.monotonic() + self._grace_s
             for process in descendants(os.getpid()):
                 _send(process, signal.SIGTERM, signal.SIGCONT)  # a stopped process would not see the first
+
+    def _tell_left(self) -> None:
+        """Say what is ended because the tool has: nobody asked for that, unlike at a stop."""
+        left = descendants(os.getpid())
+        named = b"\0".join(_command(pid) for pid, _ in left[:NAMED_PROCESSES])
+        if left:
+            with contextlib.suppress(OSError):
+                self._control.sendall(FRAME.pack(LEFT, len(left), len(named), 0) + named)
 
     def _tell_gone(self, left: int) -> None:
         self._tell(GONE, self._cpu_us, self._peak_kib, left)

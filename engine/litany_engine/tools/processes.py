@@ -92,6 +92,8 @@ class ProcessEnd:
         stderr_dropped: bytes of stderr that were not kept.
         cancelled: the caller's scope was cancelled while the process was running, and that ended it.
         survivors: processes that even SIGKILL did not end in time (waiting in the kernel, or another user's).
+        left: how many processes it had left running when it ended, which were ended then.
+        left_commands: the command lines of the first of them.
         usage: processor time and the largest resident set of any one process of the tree. A process counts
             from its fork, so the floor of the memory figure is a keeper's own few MiB.
     """
@@ -104,6 +106,8 @@ class ProcessEnd:
     stderr_dropped: int = 0
     cancelled: bool = False
     survivors: int = 0
+    left: int = 0
+    left_commands: tuple[str, ...] = ()
     usage: Usage = field(default_factory=Usage)
 
 
@@ -214,6 +218,8 @@ class _Run:
         self._keeper_pid = 0
         self._status: int | None = None
         self._gone: tuple[int, int, int] | None = None
+        self._left = 0
+        self._left_commands: tuple[str, ...] = ()
         self._cancelled = False
         self._failure = ""
         self.lost = False
@@ -285,12 +291,26 @@ class _Run:
                 return
             elif kind == keeper.ENDED:
                 self._status = one
+            elif kind == keeper.LEFT:
+                self._left = one
+                named = await self._taken(two)
+                if named is not None:
+                    commands = named.decode("utf-8", "backslashreplace").split("\0")
+                    self._left_commands = tuple(commands)
             elif kind == keeper.GONE:
                 self._gone = (one, two, three)
 
     async def _frame(self) -> tuple[bytes, int, int, int] | None:
+        data = await self._taken(keeper.FRAME.size)
+        if data is None:
+            return None
+        kind, one, two, three = keeper.FRAME.unpack(data)
+        return kind, one, two, three
+
+    async def _taken(self, size: int) -> bytes | None:
+        """So many bytes of what the keeper says; None when it ends before."""
         control = self._pipes.control
-        while len(self._frames) < keeper.FRAME.size:
+        while len(self._frames) < size:
             await trio.lowlevel.wait_readable(control)
             try:
                 data = control.recv(4096)
@@ -301,9 +321,9 @@ class _Run:
             if not data:
                 return None
             self._frames += data
-        kind, one, two, three = keeper.FRAME.unpack_from(self._frames)
-        del self._frames[: keeper.FRAME.size]
-        return kind, one, two, three
+        taken = bytes(self._frames[:size])
+        del self._frames[:size]
+        return taken
 
     async def _end_tree(self) -> None:
         with trio.move_on_after(self._patience_s):
@@ -327,7 +347,7 @@ class _Run:
     def _why_not_started(self, number: int, *, in_cwd: bool) -> str:
         cause = os.strerror(number) + _REMEDIES.get(number, "")
         if in_cwd:
-            return f"cannot start {self._program!r} in its working directory: {cause}"
+            return f"cannot start {self._program!r} in {str(self._cwd)!r}: {cause}"
         return f"cannot start {self._program!r}: {cause}"
 
     def end(self) -> ProcessEnd:
@@ -351,6 +371,8 @@ class _Run:
             stderr_dropped=self._stderr.dropped_bytes,
             cancelled=self._cancelled,
             survivors=survivors,
+            left=self._left,
+            left_commands=self._left_commands,
             usage=Usage(cpu_s=cpu_us / 1e6, peak_memory_bytes=peak_kib * KIB),
         )
 

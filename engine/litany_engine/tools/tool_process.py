@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import trio
 
 from litany_engine.door.calls import Capture
+from litany_engine.plain_text import plain
 from litany_engine.tools.ancestry import Claim
 from litany_engine.tools.environment import tool_environment
 from litany_engine.tools.processes import ProcessEnd, ProcessError, run_process
@@ -47,9 +48,20 @@ async def run_tool_process(
         return Capture(error.stdout, error.stderr, outcome=Outcome.FAULTED, reason=str(error))
     outcome, reason = _outcome(end, context.deadline)
     stderr = end.stderr
+    if end.left:
+        stderr += _told_left(end)
     if end.survivors:
         stderr += f"\n[{end.survivors} processes were left that do not answer to SIGKILL]\n".encode()
     return Capture(end.stdout, stderr, end.exit_code, outcome=outcome, reason=reason, usage=end.usage)
+
+
+def _told_left(end: ProcessEnd) -> bytes:
+    """What was ended with the tool; its exit code says nothing of that."""
+    named = ", ".join(plain(each) for each in end.left_commands)
+    more = end.left - len(end.left_commands)
+    named += f" and {more} more" if more > 0 else ""
+    told = f"[ended with the call, which leaves nothing running: {named}]\n"
+    return (b"\n" if end.stderr and not end.stderr.endswith(b"\n") else b"") + told.encode()
 
 
 def _outcome(end: ProcessEnd, deadline: float) -> tuple[Outcome | None, str]:

@@ -26,7 +26,7 @@ DECLARATION = ToolDeclaration(
         "Runs a command line in a shell on the local machine (`bash -c`, or `sh -c` where there is no bash). "
         "Not interactive: stdin is empty, nothing can be typed. "
         "It starts in the working directory. Every call is a new shell: variables, `cd` and functions end "
-        "with it, and so does everything that it started in the background. "
+        "with it, and so does everything that it started in the background, which the result then names. "
         "It has no time limit of its own: put `timeout 60` before a command that may hang."
     ),
     input_schema={
