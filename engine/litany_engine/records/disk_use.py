@@ -12,8 +12,10 @@ What is counted: every file and folder of a record, in whole blocks as a disk gi
 from __future__ import annotations
 
 import fcntl
+import math
 import os
 import threading
+import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -24,6 +26,9 @@ FILE = "disk_use"
 
 FLUSH_BYTES = 1024 * 1024
 """What a process may have written before it says so: a thousandth of any budget that makes sense."""
+
+LOOK_EVERY_S = 0.2
+"""How long a look at the sum serves: a call takes less time than a look."""
 
 BLOCK_BYTES = 4096
 """The unit in which file systems give room."""
@@ -43,6 +48,8 @@ class DiskUse:
         self.limit = limit
         self._root = root
         self._pending = 0
+        self._seen = 0  # the sum at the last look, which `_seen_at` says the time of
+        self._seen_at = -math.inf
         self._lock = threading.Lock()
 
     def add(self, size: int) -> None:
@@ -57,6 +64,7 @@ class DiskUse:
         """Put what this process has written into the sum; a full disk is told by the writes that matter."""
         with self._lock:
             pending, self._pending = self._pending, 0
+            self._seen += pending
         if not pending:
             return
         with suppress(OSError):
@@ -82,6 +90,7 @@ class DiskUse:
         """Measure what is there, put that into the file, and say it."""
         with self._lock:
             self._pending = 0
+            self._seen_at = -math.inf
         total = measure(self._root)
         with suppress(OSError):
             temporary = self._root / f".{FILE}.{os.getpid()}"
@@ -91,7 +100,12 @@ class DiskUse:
 
     def is_full(self) -> bool:
         """Whether records take as much as they may."""
-        return self.limit is not None and self.used() >= self.limit
+        if self.limit is None:
+            return False
+        if time.monotonic() - self._seen_at >= LOOK_EVERY_S:
+            self._seen = self.used() - self._pending
+            self._seen_at = time.monotonic()
+        return self._seen + self._pending >= self.limit
 
 
 def blocks(size: int) -> int:
