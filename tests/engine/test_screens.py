@@ -152,7 +152,7 @@ def test_a_halt_stops_the_outermost_call_and_says_why(place: Place) -> None:
     inner = record_of(place.root / "steps/a/001/tools/T-1")
     assert inner["outcome"] == "failed"
     assert "content" not in str(inner)
-    assert (end.outcome, end.reason) == (Outcome.COMPLETED, "")  # it had ended before it could be stopped
+    assert (end.outcome, end.reason) == (Outcome.STOPPED, "screen halt: somebody else's data")
 
 
 def test_a_halt_ends_what_is_still_running(place: Place) -> None:
