@@ -914,6 +914,17 @@ def test_doctor_names_the_modules_that_widen_the_language_layer(place: Path, sta
     assert "colorsys" in done.stdout
 
 
+def test_doctor_finds_out_which_modules_programs_cannot_import(place: Path, state: Path, run: Run) -> None:
+    (place / "litany.toml").write_text('modules = ["nosuch", "colorsys"]\n')
+    done = litany("doctor", cwd=place, state=state)
+    assert done.returncode == 125
+    assert "nosuch cannot be imported by programs here, so none is run" in done.stdout
+    assert "colorsys cannot" not in done.stdout
+    told = json.loads(litany("doctor", "--json", cwd=place, state=state).stdout)
+    assert (told["held"], [*told["module_faults"]]) == (False, ["nosuch"])
+    assert run("-", stdin="print(1)").returncode == 125  # as doctor says
+
+
 def test_a_run_warns_first_and_its_last_line_tells_of_calls_and_of_the_time_waited(
     run: Run, tmp_path: Path
 ) -> None:

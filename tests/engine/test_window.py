@@ -260,6 +260,14 @@ def test_a_reply_that_cannot_be_answered_leaves_no_trace(workspace: Workspace) -
     assert transcript_of(workspace).entries() == []
 
 
+def test_a_reply_with_two_calls_under_one_id_runs_none(workspace: Workspace) -> None:
+    with pytest.raises(TranscriptError, match="two tool_use blocks have the id 'a'"):
+        window(
+            workspace, use("a", "say", text="one"), use("b", "say", text="two"), use("a", "say", text="three")
+        )
+    assert list((workspace.root / "steps" / AGENT).iterdir()) == []
+
+
 def test_changing_the_reply_later_changes_nothing(workspace: Workspace) -> None:
     content = [use("a", "change"), use("b", "say", text="as asked")]
 

@@ -8,19 +8,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from litany_engine.cli.common import FAULTED, add_json, add_workspace, given_workspace, warn_of_unknown_names
+from litany_engine.plain_text import plain_lines
 
 if TYPE_CHECKING:
     import argparse
 
     from litany_engine.configuration.config import Config
     from litany_runtime.confine.probing import Row
+    from litany_stubs.words import Reply
 
 EXAMPLE = """\
 example:
   litany doctor
 
-exit code: 0 when the isolation that is asked for can be had here, else 125
+exit code: 0 when the isolation that is asked for can be had here, and the modules, else 125
 """
+
+MODULE_S = 60.0
+"""Seconds that the import of one of the operator's modules may take: large packages take some."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -42,13 +47,15 @@ def main(args: argparse.Namespace) -> int:
         warn_of_unknown_names(workspace)
     report = probe(None if workspace is None else workspace.worktrees)
     missing = report.missing(Isolation(config.isolation))
+    faults = {} if missing else _module_faults(config)
     held, why = kernel_quota(Path() if workspace is None else workspace.worktrees)
     if args.json:
         told = {
             "isolation": config.isolation,
-            "held": not missing,
+            "held": not missing and not faults,
             "layers": report.to_json(),
             "modules": list(config.modules),
+            "module_faults": faults,
             "worktree": {
                 "limit_bytes": config.worktree_bytes,
                 "limit_files": config.worktree_files,
@@ -58,9 +65,36 @@ def main(args: argparse.Namespace) -> int:
         }
         print(json.dumps(told, indent=2))
     else:
-        _tell(report.rows, missing, config)
+        _tell(report.rows, missing, config, faults)
         _tell_quota(config, held, why)
-    return FAULTED if missing else 0
+    return FAULTED if missing or faults else 0
+
+
+def _module_faults(config: Config) -> dict[str, str]:
+    """Which modules of `litany.toml` programs cannot import here, each with why: by importing them."""
+    import trio
+
+    from litany_runtime.confine import Isolation
+    from litany_runtime.outcome import Outcome
+    from litany_runtime.program import Program
+    from litany_runtime.setup import Setup
+    from litany_runtime.supervisor import open_supervisor
+
+    async def no_calls(_: object) -> Reply:
+        raise RuntimeError("it makes no calls")
+
+    async def fault(name: str) -> str:
+        setup = Setup(None, Isolation(config.isolation), (name,), warm=0)
+        async with open_supervisor(setup) as supervisor:
+            deadline = trio.current_time() + MODULE_S
+            program = Program(f"import {name}".encode())
+            end = await supervisor.run(program, config.limits, answer=no_calls, deadline=deadline)
+        if end.outcome is Outcome.COMPLETED:
+            return ""
+        said = end.stderr.decode(errors="replace").strip().rpartition("\n")[2]
+        return (end.refusal.reason if end.refusal else end.reason) or said or f"it {end.outcome}"
+
+    return {name: why for name in config.modules if (why := trio.run(fault, name))}
 
 
 def _tell_quota(config: Config, held: int | None, why: str) -> None:
@@ -77,7 +111,7 @@ def _tell_quota(config: Config, held: int | None, why: str) -> None:
         print(f"Besides, the kernel holds the folder of worktrees to {show_size(held)} ({why}).")
 
 
-def _tell(rows: tuple[Row, ...], missing: tuple[Row, ...], config: Config) -> None:
+def _tell(rows: tuple[Row, ...], missing: tuple[Row, ...], config: Config, faults: dict[str, str]) -> None:
     width = max(len(row.layer) for row in rows)
     for row in rows:
         state = "held" if row.held else "MISSING" if row in missing else "not held"
@@ -87,6 +121,9 @@ def _tell(rows: tuple[Row, ...], missing: tuple[Row, ...], config: Config) -> No
     if config.modules:
         print(f"\nlitany.toml widens the language layer by: {', '.join(config.modules)}.")
         print("Programs reach all that these modules do; the kernel layer still holds them.")
+    for name, why in faults.items():
+        print(f"{name} cannot be imported by programs here, so none is run: {plain_lines(why)}")
+        print("    Install it beside litany, or take it out of `modules`.")
     version = ".".join(map(str, sys.version_info[:3]))
     if missing:
         print(
