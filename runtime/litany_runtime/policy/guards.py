@@ -305,6 +305,7 @@ _looks |= {
     "__dict__": _look_dict,
     "__annotations__": _look_annotations,
     "__dataclass_fields__": _look_fields,
+    "__set_name__": _own_only,
     "__setattr__": _look_setter,
     "__delattr__": _look_setter,
     "__getattr__": _look_getattr_method,

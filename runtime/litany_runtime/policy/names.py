@@ -129,8 +129,7 @@ PLAIN_ATTRIBUTES = (PROTOCOL_METHODS - {"__init__", "__get__", "__set__", "__del
 LOOKED_AT_DUNDERS = frozenset(
     """
     __annotations__ __bases__ __class__ __dataclass_fields__ __delattr__ __delete__ __dict__ __get__
-    __getattr__ __init__ __mro__
-    __set__ __setattr__
+    __getattr__ __init__ __mro__ __set__ __set_name__ __setattr__
     """.split()
 )
 """Dunder attributes whose object is looked at when the program runs."""

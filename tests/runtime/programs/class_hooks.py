@@ -49,6 +49,7 @@ class Positive(Field):
 class N: p = Positive()
 f = Field()
 print(hasattr(f, "__set_name__"))
+f.__set_name__(M, "later"); M.later = f; M.later; print(f.name)
 class Fails:
     def __set_name__(self, owner, name): raise ValueError("bad name")
 try:
