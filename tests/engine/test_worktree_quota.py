@@ -13,7 +13,7 @@ import trio
 from cli_kit import litany
 from litany_engine import open_workspace, tool
 from litany_engine.door.calls import CallEnd
-from litany_engine.tools.worktree_quota import WorktreeLimit, kernel_quota, sweep
+from litany_engine.tools.worktree_quota import Usage, WorktreeLimit, kernel_quota, sweep
 from litany_engine.workspaces.workspace import Workspace
 from litany_runtime.outcome import Outcome
 from window_kit import make_workspace
@@ -42,6 +42,8 @@ def test_all_files_count_however_deep_and_links_once(tmp_path: Path) -> None:
     os.close(here)
     descriptors = len(os.listdir("/proc/self/fd"))  # noqa: PTH208
     usage = sweep(top, PLENTY)
+    assert usage is not None
+    assert sweep(top, PLENTY, 3000) is None
     assert usage.files == 5 + 3000 + 1
     assert usage.bytes == int(subprocess.check_output(["du", "-s", "-B1", str(top)]).split()[0]) - _own(top)
     assert len(os.listdir("/proc/self/fd")) == descriptors  # noqa: PTH208
@@ -53,7 +55,7 @@ def _own(folder: Path) -> int:
 
 
 def test_a_worktree_that_is_gone_takes_nothing(tmp_path: Path) -> None:
-    assert sweep(tmp_path / "gone", PLENTY).files == 0
+    assert sweep(tmp_path / "gone", PLENTY) == Usage()
 
 
 def test_counting_ends_once_it_is_clear(tmp_path: Path) -> None:
@@ -64,6 +66,7 @@ def test_counting_ends_once_it_is_clear(tmp_path: Path) -> None:
             (folder / str(k)).touch()
     limit = WorktreeLimit(2**40, 20)
     usage = sweep(tmp_path, limit)
+    assert usage is not None
     assert limit.over(usage)
     assert usage.files < 550
 

@@ -39,8 +39,8 @@ LOOK_AT_A_CALL_S = 0.05
 SHARE = 20
 """The wait between two sweeps is at least so many times what a sweep takes."""
 
-INLINE_S = 0.002
-"""A sweep that takes longer is done in a thread."""
+INLINE_FILES = 1000
+"""A sweep over more files, some milliseconds, is done in a thread: a host has other things to do meanwhile."""
 
 MAX_RELATIVE_BYTES = 3000
 """Length of a path from an open folder, below the kernel's 4096: beyond it, the next folder is opened."""
@@ -105,7 +105,7 @@ class Watch:
         self._looked_at = 0.0
         self._took_s = 0.0
         self._base = Usage()
-        self._last = Usage()
+        self._is_small = True
         self.full_at_start = False
         self.breach = ""
 
@@ -151,7 +151,6 @@ class Watch:
             usage = await trio.to_thread.run_sync(sweep, self._worktree, self._limit)
         self._looked_at = time.monotonic()
         self._took_s = self._looked_at - began
-        self._last = usage
         return usage
 
 
@@ -167,12 +166,16 @@ class _Top:
         os.close(self.fd)
 
 
-def sweep(worktree: Path, limit: WorktreeLimit) -> Usage:
+def sweep(worktree: Path, limit: WorktreeLimit, most: int | None = None) -> Usage | None:
     """Count what a worktree takes; no further than it takes to know that it is twice the limit.
 
     Args:
         worktree: the folder; one that is gone takes nothing.
         limit: what it may take.
+        most: count no more files than these.
+
+    Returns:
+        What it takes; None when it holds more files than `most`.
     """
     try:
         top = _Top(os.open(worktree, _FOLDER))
@@ -197,6 +200,8 @@ def sweep(worktree: Path, limit: WorktreeLimit) -> Usage:
                 except OSError:
                     continue  # it is gone
                 files += 1
+                if most is not None and files > most:
+                    return None
                 if stat.S_ISDIR(status.st_mode):
                     waiting.append((below, each.name if below is folder else f"{way}/{each.name}"))
                 elif status.st_nlink > 1:
