@@ -40,7 +40,7 @@ SHARE = 20
 """The wait between two sweeps is at least so many times what a sweep takes."""
 
 INLINE_FILES = 1000
-"""A sweep over more files, some milliseconds, is done in a thread: a host has other things to do meanwhile."""
+"""A sweep over more files, some milliseconds, is done in a thread: a host has other things to do."""
 
 MAX_RELATIVE_BYTES = 3000
 """Length of a path from an open folder, below the kernel's 4096: beyond it, the next folder is opened."""
@@ -145,10 +145,11 @@ class Watch:
 
     async def _look(self) -> Usage:
         began = time.monotonic()
-        if self._took_s <= INLINE_S and self._last.files < 1000:
-            usage = sweep(self._worktree, self._limit)
-        else:
+        usage = sweep(self._worktree, self._limit, INLINE_FILES) if self._is_small else None
+        if usage is None:
+            self._is_small = False
             usage = await trio.to_thread.run_sync(sweep, self._worktree, self._limit)
+            assert usage is not None
         self._looked_at = time.monotonic()
         self._took_s = self._looked_at - began
         return usage
