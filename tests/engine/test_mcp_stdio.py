@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from mcp_types import JSONRPCNotification
 
 from litany_engine.mcp import stdio
 from litany_engine.mcp.lines import LineTooLongError
-from litany_engine.mcp.messages import OutgoingMessages
+from litany_engine.mcp.messages import OutgoingMessages, refused
 
 LINE = b'{"jsonrpc":"2.0","method":"m"}\n'
 MESSAGE = SessionMessage(JSONRPCNotification(jsonrpc="2.0", method="m"))
@@ -108,3 +109,31 @@ def test_stdin_is_empty_for_everybody_else_and_given_back() -> None:
         assert os.read(0, 1) == b""
         assert os.path.samestat(os.fstat(0), Path(os.devnull).stat())
     assert os.path.samestat(os.fstat(0), before)
+
+
+@pytest.mark.parametrize(
+    ("line", "number", "code", "words"),
+    [
+        (
+            b'{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"x":"\\ud83c"}}',
+            7,
+            -32700,
+            "a lone surrogate",
+        ),
+        (b'{"jsonrpc":"2.0","id":"q","method":"tools/call","params":{"x":"\xff"}}', "q", -32700, "not UTF-8"),
+        (b'{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"x"', 7, -32700, "it is not JSON"),
+        (b'{"id":7,"method":5}', 7, -32600, "it is no request of the protocol"),
+        (b'{"jsonrpc":"2.0","method"', None, -32700, "it is not JSON"),
+    ],
+)
+def test_a_request_that_cannot_be_read_is_answered(line: bytes, number: Any, code: int, words: str) -> None:
+    answer = refused(line)
+    assert answer is not None
+    said = json.loads(answer)
+    assert (said["id"], said["error"]["code"]) == (number, code)
+    assert words in said["error"]["message"]
+
+
+@pytest.mark.parametrize("line", [b"hello", b'{"id":1,"result":null}', b'{"method":5}', b"[1]"])
+def test_what_is_no_request_is_not_answered(line: bytes) -> None:
+    assert refused(line) is None

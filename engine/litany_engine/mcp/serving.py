@@ -22,7 +22,8 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from litany_engine.innermost import innermost
 from litany_engine.mcp import offer, stdio
-from litany_engine.mcp.messages import OutgoingMessages
+from litany_engine.mcp.lines import ClosedError
+from litany_engine.mcp.messages import OutgoingMessages, refused
 from litany_engine.mcp.progress import Progress, Reports, asking
 
 if TYPE_CHECKING:
@@ -83,9 +84,14 @@ class Serving:
             async with trio.open_nursery() as nursery:
                 listening, speaking = trio.CancelScope(), trio.CancelScope()
 
+                def unreadable(line: bytes) -> None:
+                    if (answer := refused(line)) is not None:
+                        with suppress(ClosedError):
+                            outgoing.put(answer)
+
                 async def listen() -> None:
                     with listening, suppress(anyio.ClosedResourceError):
-                        await stdio.receive(stdin, messages)
+                        await stdio.receive(stdin, messages, unreadable)
 
                 async def speak() -> None:
                     with speaking:

@@ -48,8 +48,17 @@ def own_stdin() -> Iterator[int]:
         os.close(ours)
 
 
-async def receive(fd: int, messages: MemoryObjectSendStream[SessionMessage | Exception]) -> None:
+async def receive(
+    fd: int,
+    messages: MemoryObjectSendStream[SessionMessage | Exception],
+    unreadable: Callable[[bytes], None] | None = None,
+) -> None:
     """Hand on what comes from a client, until it leaves; a line that is no message is handed on as an error.
+
+    Args:
+        fd: where it comes from.
+        messages: where it goes.
+        unreadable: told of each line that is no message.
 
     Raises:
         LineTooLongError: it sent a message that is longer than any may be.
@@ -70,6 +79,8 @@ async def receive(fd: int, messages: MemoryObjectSendStream[SessionMessage | Exc
                     message = read_message(line)
                 except ValueError as error:
                     message = error
+                    if unreadable is not None:
+                        unreadable(line)
                 with suppress(anyio.BrokenResourceError):  # nobody serves any more
                     await messages.send(message)
 
