@@ -46,7 +46,7 @@ class TypedModule:
     def takes(self, tool: str, arguments: dict[str, Any]) -> bool:
         """Whether a call with these arguments would type-check."""
         tools = (each for each in self.space.values() if hasattr(each, "__litany__"))
-        function = next(each for each in tools if each.__litany__.name == tool).__wrapped__
+        function = next(each for each in tools if tool in (each.__litany__.name, each.__name__)).__wrapped__
         hints = dict(function.__annotations__)
         hints.pop("return")
         code = function.__code__
