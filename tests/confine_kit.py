@@ -167,7 +167,7 @@ def search_path() -> list[str]:
 def _unreachable() -> tuple[Path, ...]:
     """What another user needs to run these tests' programs, if there is anything of it that they cannot reach."""
     interpreter = (Path(sys.executable), Path(sys.prefix), Path(sys.base_prefix))
-    needed = [*interpreter, *readable(), *map(Path, search_path()), DENY.parent]
+    needed = [*interpreter, *readable(), Path(__file__).parents[1]]
     if forbidden := readable_python.unreadable(needed):
         skip_on_this_machine(
             f"other users may not read {', '.join(map(str, forbidden))}",
