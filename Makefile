@@ -33,9 +33,10 @@ pytest: $(VENV)/.installed ## the tests, in parallel
 
 test: lint types pytest ## all checks and tests
 
-soak: $(VENV)/.installed ## kill 200 busy hosts, run 10,000 programs: about half an hour
+soak: $(VENV)/.installed ## kill 200 busy hosts, run 10,000 programs, fuzz C types with 20,000: about an hour
 	$(BIN)/python tests/soak/soak.py --programs 10000
 	$(BIN)/python tests/soak/kill_test.py --kills 200
+	$(BIN)/python tests/soak/fuzz.py --programs 20000
 
 format: $(VENV)/.installed ## apply ruff's fixes and format
 	$(BIN)/ruff check --fix .

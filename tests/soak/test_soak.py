@@ -1,4 +1,4 @@
-"""The two long tests, short: `make soak` runs them whole."""
+"""The long tests, short: `make soak` runs them whole."""
 
 from __future__ import annotations
 
@@ -27,3 +27,9 @@ def test_a_busy_host_that_is_killed_leaves_nothing_unsaid_and_nothing_running() 
 def test_everything_returns_to_where_it_began_after_many_programs() -> None:
     said = run(str(HERE / "soak.py"), "--programs", "200")
     assert "200 programs" in said
+
+
+def test_no_program_of_the_fuzzer_ends_by_a_signal() -> None:
+    assert "40 programs, 0 ended by a signal" in run(
+        str(HERE / "fuzz.py"), "--programs", "40", "--seed", "1000"
+    )
