@@ -2357,33 +2357,6 @@ for f in (len,hash,repr,iter,lambda g: g==g,lambda g: g[1]):
     try: f(G())
     except (RecursionError,TypeError,AttributeError) as e: print(repr(e)[:50])
 """,
-    "recursionlimit": """
-import sys
-sys.setrecursionlimit(10**9)
-def f(n): return f(n+1)
-try: f(0)
-except (RecursionError,MemoryError) as e: print(repr(e)[:50])
-class A:
-    def __repr__(s): return repr(s)
-try: repr(A())
-except (RecursionError,MemoryError) as e: print(repr(e)[:50])
-""",
-    "recursionlimit_thread": """
-import sys, threading
-sys.setrecursionlimit(10**6)
-class A:
-    def __repr__(s): return repr(s)
-def run():
-    try: repr(A())
-    except (RecursionError,MemoryError) as e: print(repr(e)[:50])
-t=threading.Thread(target=run); t.start(); t.join()
-def run():
-    x=[]
-    for _ in range(900000): x=[x]
-    try: repr(x)
-    except (RecursionError,MemoryError) as e: print(repr(e)[:50])
-t=threading.Thread(target=run); t.start(); t.join()
-""",
     "thread_deep": """
 import threading
 class A:
