@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import IO, Any, Self
 
 ROOT = Path(__file__).resolve().parents[1]
-TIMEOUT_S = 240
+TIMEOUT_S = 120
 """Far above what any program here takes; a program that hangs fails its test instead of the run."""
 
 
