@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from litany_engine.door.answers import MAX_FAULT_CHARS
 from litany_engine.door.calls import CallEnd, Context, Tool, ToolCall
 from litany_engine.door.door import Door
 from litany_engine.door.screens import Rewrite
+from litany_engine.records.recorded import load_call
 from litany_engine.tools import processes
 from litany_engine.tools.toolset import toolset
 from litany_runtime.limits import Limits
@@ -51,8 +51,9 @@ def answers_of(tmp_path: Path, answer: Any, **of_the_door: Any) -> CallEnd:
 
     end = trio.run(main)
     assert end.record is not None
-    recorded = json.loads((end.record / "output.json").read_text())
-    assert (recorded["stdout"].encode(), recorded["data"]) == (end.stdout, end.data)
+    recorded = load_call(end.record).end
+    assert recorded is not None
+    assert (recorded.stdout, recorded.data) == (end.stdout, end.data)
     return end
 
 

@@ -279,14 +279,11 @@ def test_a_program_finds_nothing_of_the_hosts_environment(
     agent: Agent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SECRET_OF_THE_HOST", "secret")
-    end = agent.run("import os\nprint(os.environ)")
-    assert end.outcome is Outcome.REFUSED
-    assert end.refusal is not None
-    assert "program.py:2:7: import-name: os has no environ here" in end.refusal.reason
-    hint = "a program's environment is empty; pass values in the program text or through a tool"
-    assert hint in end.refusal.reason
-    end = agent.run("import os\ntry:\n    getattr(os, 'environ')\nexcept AttributeError as e:\n    print(e)")
-    assert b"environment is empty" in end.stdout
+    end = agent.run(
+        "import os\nprint(dict(os.environ), os.getenv('SECRET_OF_THE_HOST'), 'HOME' in os.environ)\n"
+        "print(os.environ.get('SECRET_OF_THE_HOST', 'default'))"
+    )
+    assert end.stdout == b"{} None False\ndefault\n"
 
 
 def test_a_role_that_may_only_read_cannot_write(reader: Agent) -> None:
