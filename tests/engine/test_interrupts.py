@@ -205,7 +205,7 @@ def test_an_interrupt_while_a_workspace_closes_comes_out_as_one_and_after_what_c
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, already: BaseException | None
 ) -> None:
     async def interrupted_as_it_ends(
-        root: Path, stop: Any, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED
+        *_: Any, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED
     ) -> None:
         task_status.started()
         try:

@@ -305,7 +305,7 @@ AT_RUN_TIME = [
         "TypeError",
         "choose another",
     ),
-    ("vars(print)", "AttributeError", "not the program's own object"),
+    ("vars(str)", "AttributeError", "not the program's own object"),
     ("open('/etc/passwd')", "PermissionError", "outside the worktree"),
     ("open(3)", "PermissionError", "descriptor 3"),
     ("open('x', opener=print)", "ValueError", "takes no opener"),
