@@ -149,8 +149,9 @@ def read_by_mapping(f):
 
 
 @probe("root landlock")
-def read_the_password_file(f):
-    return read("/etc/passwd")
+def read_a_file_that_every_user_may_read(f):
+    path = "/etc/passwd"  # which some machines show to root alone
+    return read(path if os.access(path, os.R_OK) else "/etc/nsswitch.conf")
 
 
 @probe("root landlock")

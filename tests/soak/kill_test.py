@@ -34,7 +34,7 @@ import trio  # noqa: E402
 
 from litany_engine import Capture, init_workspace, open_workspace  # noqa: E402
 from litany_engine.door.calls import Context, Tool, ToolCall  # noqa: E402
-from litany_engine.windows.settlement import DIED_AFTER, DIED_UNKNOWN, NOT_RUN_DIED  # noqa: E402
+from litany_engine.windows.settlement import DIED_AFTER, DIED_UNKNOWN, DIED_WHILE, NOT_RUN_DIED  # noqa: E402
 from litany_engine.workspaces.workspace import Workspace, open_workspace_at  # noqa: E402
 from litany_stubs.words import ToolDeclaration  # noqa: E402
 from window_kit import assert_git_is_clean, assert_well_formed, results_in, use  # noqa: E402
@@ -55,6 +55,9 @@ PROGRESS_S = 20.0
 
 NOTE_BYTES = 16
 """About the length of one line of the file that the noting tool writes."""
+
+TOLD = (DIED_AFTER, DIED_UNKNOWN, DIED_WHILE, NOT_RUN_DIED)
+"""What the results begin with that are given for the calls of a host that died."""
 
 _SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER: orphans become our children, so that they are seen
 
@@ -104,9 +107,7 @@ def kill_hosts(root: Path, *, kills: int, agents: int, calls: int, seed: int, fs
             now = results_in(workspace, name)
             assert now[: len(given[name])] == given[name], f"{name}: settling changed an answer"
             for call, is_error, text in now[len(given[name]) :]:
-                kind = next(
-                    each for each in (DIED_AFTER, DIED_UNKNOWN, NOT_RUN_DIED) if text.startswith(each)
-                )
+                kind = next(each for each in TOLD if text.startswith(each))
                 found.settled[kind.partition(":")[0]] += 1
                 assert is_error
                 assert (kind == DIED_AFTER) == ((name, call) in ended), f"{name} {call}: {text}"
