@@ -10,7 +10,7 @@ so that a call of another tool costs none of it.
 from __future__ import annotations
 
 import math
-from contextlib import asynccontextmanager, closing
+from contextlib import asynccontextmanager, closing, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -95,7 +95,11 @@ class OpenWorkspace:
 
             self._servers = Servers(workspace, self._tools.registry, self._lasting)
         config.rules.check(self._tools.tools.values())
-        files = [*config.descriptors, *config.control_files(workspace.root)]
+        files = [*config.descriptors, *config.command_files(workspace.root)]
+        if config.descriptors:
+            from litany_engine.tools.external import started_files  # noqa: PLC0415  as above
+
+            files += started_files(config.descriptors)
         self._decisions = Decisions(workspace.root, files, Holds(workspace.root))
         disk = workspace.records.disk
         self._door = configured_door(workspace.root, config, self._decisions, screens, router, disk=disk)
@@ -494,6 +498,8 @@ async def open_workspace(
                 yield opened
             except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001  raised below, as it was
                 raised = error
+            with suppress(OSError):
+                opened._decisions.hold_again()  # noqa: SLF001  as above
             services.cancel_scope.cancel()
     except* KeyboardInterrupt:  # one more, while this was closing
         raised = raised or KeyboardInterrupt()

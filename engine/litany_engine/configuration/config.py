@@ -146,10 +146,15 @@ class Config:
     roles: Mapping[str, Role] = field(default_factory=lambda: MappingProxyType({}))
     mcp: Mapping[str, ServerConfig] = field(default_factory=lambda: MappingProxyType({}))
 
-    def control_files(self, root: Path) -> tuple[Path, ...]:
-        """The files that the control consists of, as far as its command names them; it starts in `root`."""
-        named = () if self.control is None else self.control.command
-        return tuple(path for each in named if "\0" not in each and (path := root / each).is_file())
+    def command_files(self, root: Path) -> tuple[Path, ...]:
+        """The files that the control and the servers consist of, as far as their commands name them.
+
+        Args:
+            root: the folder in which they start.
+        """
+        commands = [each.command for each in (self.control, *self.mcp.values()) if each is not None]
+        named = [each for command in commands for each in command if "\0" not in each]
+        return tuple(path for each in named if (path := root / each).is_file())
 
     def role(self, name: str) -> Role:
         """The role of that name.

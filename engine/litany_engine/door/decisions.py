@@ -7,8 +7,10 @@ until the operator has looked at it nothing more is run by its new text.
 
     holds/settings.json    {"call", "agent", "since", "was": {name: text | null}}
 
-`litany answer litany.toml pass` takes the files as they are, `refuse` puts back what they were. Answers and
-remembered calls that the operator was not heard to give are taken away at once; there is nothing to be asked.
+`litany answer litany.toml pass` takes the files as they are, `refuse` puts back what they were. A process
+that held a change remembers it until it hears the answer, so a later call that removes or rewrites that file
+changes nothing: it is written again. Answers and remembered calls that the operator was not heard to give are
+taken away at once; there is nothing to be asked.
 
 Who kills the host first is not seen here. The kernel layer is what will hold a tool; this names what it did.
 """
@@ -17,6 +19,7 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -38,6 +41,12 @@ SETTINGS_ID = "litany.toml"
 MAX_KEPT_BYTES = 1024 * 1024
 """Largest file that is kept whole to be put back: a configuration is written by hand."""
 
+MAX_HELD_BYTES = 256 * MAX_KEPT_BYTES
+"""Largest file of held changes that is read: it has the text of each file that changed."""
+
+_UNKEPT = "\0"
+"""What the text of a file begins with that was not kept: the rest says why, and tells it from others."""
+
 _HELD = "settings.json"
 _ROLES = "repo.git/refs/litany/role"
 _TO_DO = (
@@ -56,7 +65,8 @@ class Decisions:
 
     Args:
         root: the workspace's root folder.
-        files: the files that decide besides `litany.toml`: descriptors of tools, the control.
+        files: the files that decide besides `litany.toml`: descriptors of tools and folders of them, what
+            they start, the control.
         holds: the questions and answers of this process.
 
     Attributes:
@@ -67,6 +77,8 @@ class Decisions:
         self._root = root
         self.holds = holds
         self._files = tuple(dict.fromkeys((root / "litany.toml", *files)))
+        self._held: dict[str, str | None] = {}
+        self._held_by = "?", "?"
         self._stamps: dict[Path, _Stamp] = {}
         self._known: dict[str, str | None] = {}
         self._roles: dict[str, str] = {}
@@ -77,8 +89,10 @@ class Decisions:
         self.settle()
 
     def settle(self) -> None:
-        """Take everything as it is; for a moment in which no call runs."""
-        for path in self._files:
+        """Take everything as it is; for a moment in which no call runs. What is held is not taken."""
+        if self._held or (self._root / FOLDER / _HELD).exists():
+            return
+        for path in self._all_files():
             if self._is_new(path):
                 self._known[_name(self._root, path)] = _text(path)
         if self._is_new(self._root / _ROLES) or self._is_new(self._root / "repo.git/packed-refs"):
@@ -91,6 +105,9 @@ class Decisions:
     def hear(self, said: dict[str, Any]) -> bool:
         """Take what the operator says to this process; whether it was for it."""
         if said.get("settings") is True:
+            self._held.clear()
+            with suppress(OSError):
+                _release(self._root)
             self.settle()
             self._fault = ""
             return True
@@ -116,14 +133,50 @@ class Decisions:
         if started == self._started and not tool_processes.running:
             return []  # a program that is confined reaches none of these files
         self._started = started
-        return [*self._changed(call_id, agent), *self._forged_answers(), *self._forged_memory()]
+        try:
+            notes = [*self._changed(call_id, agent), *self.hold_again()]
+        except OSError as error:
+            notes = [
+                f"{FOLDER}/{_HELD} cannot be written ({error.strerror}): what changed is held in this process"
+            ]
+        return [*notes, *self._forged_answers(), *self._forged_memory()]
+
+    def hold_again(self) -> list[str]:
+        """Write down what this process holds, if a call has taken that away or changed it.
+
+        Returns:
+            A line that says so, if it was.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        self._held = {
+            name: was for name, was in self._held.items() if _current(self._root, name) != was
+        }  # what is as it was again needs no answer
+        if not self._held:
+            return []
+        held = held_settings(self._root)
+        if held is not None and all(held["was"].get(name, held) == was for name, was in self._held.items()):
+            return []
+        _hold(self._root, *self._held_by, self._held)
+        return [f"{FOLDER}/{_HELD} was not as this process wrote it, and is written again"]
+
+    def _all_files(self) -> list[Path]:
+        """The files that decide, those in folders of descriptors one by one, those that are gone too."""
+        found = dict.fromkeys(self._files)
+        for path in self._files:
+            if path.is_dir():
+                found.pop(path)
+                found.update(dict.fromkeys(path.glob("*.json")))
+        found.update(dict.fromkeys(self._root / name for name in self._known))
+        return list(found)
 
     def _changed(self, call_id: str, agent: str) -> list[str]:
         was: dict[str, str | None] = {}
-        for path in self._files:
+        for path in self._all_files():
             name = _name(self._root, path)
-            if self._is_new(path) and _text(path) != self._known[name]:
-                was[name] = self._known[name]
+            if self._is_new(path) and _text(path) != self._known.get(name):
+                was[name] = self._known.get(name)
         now = _roles(self._root)
         for each, value in self._roles.items():
             if now.get(each, value) != value:
@@ -132,8 +185,9 @@ class Decisions:
         if not was:
             return []
         names = ", ".join(was)
-        _hold(self._root, call_id, agent, was)
+        self._held, self._held_by = {**was, **self._held}, (call_id, agent)
         self._fault = f"{names} changed while {call_id} of {agent} ran; {_TO_DO}"
+        _hold(self._root, call_id, agent, self._held)
         return [f"{names} changed while this call ran: what was in force stays so, and the change is held"]
 
     def _forged_answers(self) -> list[str]:
@@ -172,7 +226,7 @@ class Decisions:
 
 def held_settings(root: Path) -> dict[str, Any] | None:
     """The change of settings that waits for the operator, if what changed is not as it was again."""
-    held = _text(root / FOLDER / _HELD)
+    held = _text(root / FOLDER / _HELD, MAX_HELD_BYTES)
     if held is None:
         return None
     try:
@@ -182,7 +236,7 @@ def held_settings(root: Path) -> dict[str, Any] | None:
         return {"call": "?", "agent": "?", "since": "?", "was": {}}
     if same:
         with suppress(OSError):
-            (root / FOLDER / _HELD).unlink()
+            _release(root)
         return None
     return dict(found)
 
@@ -224,33 +278,61 @@ def answer_settings(root: Path, verdict: str) -> list[str]:
             _put_back(root, name, was)
         except OSError as error:
             raise HoldError(f"{name} cannot be put back: {error.strerror}") from error
-    (root / FOLDER / _HELD).unlink(missing_ok=True)
-    say_to_running(root, {"settings": True})
+    say_to_running(root, {"settings": True})  # first: who holds the change would write it again
+    _release(root)
     return list(held["was"])
 
 
 def _put_back(root: Path, name: str, was: str | None) -> None:
+    """Give a file the text that it had; a link or a folder in its place is taken away, not followed."""
     path = root / name
+    if was is not None and was.startswith(_UNKEPT):
+        raise HoldError(
+            f"{name} was not kept, because it {was[1:].split(' (')[0]}: put it back yourself, then pass"
+        )
+    if was is not None and name.startswith(f"{_ROLES}/"):
+        was = f"{was}\n"  # as git itself writes it
+    if path.is_dir() and not path.is_symlink():
+        _put_aside(path)
     if was is None:
         path.unlink(missing_ok=True)
-    elif name.startswith(f"{_ROLES}/"):
-        temporary = path.with_name(f"{path.name}.lock")  # as git itself writes it
-        temporary.write_text(f"{was}\n")
-        temporary.rename(path)
-    else:
-        path.write_text(was, encoding="utf-8", errors="surrogateescape")
+        return
+    mode = path.lstat().st_mode & 0o777 if path.is_file() and not path.is_symlink() else 0o644
+    temporary = path.with_name(f"{path.name}.lock")
+    temporary.unlink(missing_ok=True)
+    temporary.write_text(was, encoding="utf-8", errors="surrogateescape", newline="")
+    temporary.chmod(mode)
+    temporary.rename(path)
 
 
 def _hold(root: Path, call_id: str, agent: str, was: dict[str, str | None]) -> None:
     earlier = held_settings(root)
     if earlier is not None:
-        was = {**was, **earlier["was"]}  # what the operator last knew
+        was = {**earlier["was"], **was}  # what this process knows, before what a call may have written there
     told = {"call": call_id, "agent": agent, "since": datetime.now(UTC).isoformat(), "was": was}
     folder = root / FOLDER
+    if not folder.is_dir():
+        _put_aside(folder)
     folder.mkdir(mode=0o700, exist_ok=True)
     temporary = folder / f".{_HELD}.{os.getpid()}"
     temporary.write_bytes(encode(told))
+    if (folder / _HELD).is_dir():
+        _put_aside(folder / _HELD)
     temporary.rename(folder / _HELD)
+
+
+def _release(root: Path) -> None:
+    """Hold the settings no more."""
+    path = root / FOLDER / _HELD
+    if path.is_dir():
+        _put_aside(path)
+    path.unlink(missing_ok=True)
+
+
+def _put_aside(path: Path) -> None:
+    """Move what a call made in the place of another kind of file out of the way; it may hold anything."""
+    with suppress(FileNotFoundError):
+        path.rename(path.with_name(f".{path.name}.{secrets.token_hex(4)}"))
 
 
 def _current(root: Path, name: str) -> str | None:
@@ -293,12 +375,12 @@ def _stamp(path: Path) -> _Stamp:
     return seen.st_ino, seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns
 
 
-def _text(path: Path) -> str | None:
-    """A file's text, or None when there is none; of one too large to be kept, what tells it from others."""
+def _text(path: Path, most: int = MAX_KEPT_BYTES) -> str | None:
+    """A file's text, or None when there is none; of one that cannot be kept, what tells it from others."""
     try:
-        content = read_regular(path, MAX_KEPT_BYTES)
+        content = read_regular(path, most)
     except FileNotFoundError:
         return None
     except FileFault as fault:
-        return f"{fault} {_stamp(path)}"
+        return f"{_UNKEPT}{fault} {_stamp(path)}"
     return content.decode("utf-8", "surrogateescape")

@@ -21,6 +21,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -103,6 +104,26 @@ def load_external_tools(paths: Iterable[Path]) -> list[Tool]:
         found[name] = path
         tools.append(tool)
     return tools
+
+
+def started_files(paths: Iterable[Path]) -> list[Path]:
+    """The files that descriptors' commands name: the program beside the descriptor, others by a whole path.
+
+    Args:
+        paths: as for `load_external_tools`, which says what is wrong with one.
+    """
+    found: list[Path] = []
+    for path in _files(paths):
+        with suppress(DescriptorError):
+            program, *arguments = _read(path).command
+            named = [
+                path.parent.absolute() / program if "/" in program else Path(program),
+                *map(Path, arguments),
+            ]
+            found += [
+                each for each in named if each.is_absolute() and "\0" not in str(each) and each.is_file()
+            ]
+    return found
 
 
 def _files(paths: Iterable[Path]) -> Iterator[Path]:
