@@ -11,13 +11,14 @@ call, the call is not run by the new one.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NoReturn
+
+from litany_engine.door.calls import ToolCall
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from litany_engine.door.calls import Tool, ToolCall
+    from litany_engine.door.calls import Tool
     from litany_engine.tools.toolset import Toolset
     from litany_stubs.words import JSON
 
@@ -93,12 +94,14 @@ class Prepared:
     def review(self) -> ToolCall:
         """What is shown to the control and to screens; made when it is asked for."""
         if self._review is None:
-            self._review = replace(self.call, input=freeze(self.call.input))
+            call = self.call
+            self._review = ToolCall(call.id, call.name, freeze(call.input), call.given)
         return self._review
 
     def private(self) -> ToolCall:
         """What is given to an executor: its own, for each attempt."""
-        return replace(self.call, input=thaw(self.call.input))
+        call = self.call
+        return ToolCall(call.id, call.name, thaw(call.input), call.given)
 
     def stands(self, *, inner: bool) -> bool:
         """Whether the tool is still the one that the call was prepared for, and may still be called."""

@@ -336,11 +336,12 @@ class Record:
 
     def _output(self, end: CallEnd) -> dict[str, JSON]:
         """What `output.json` says, with what is large in files beside it that records share."""
-        large = {
-            name: each for name, each in (("stdout", end.stdout), ("stderr", end.stderr)) if _large(each)
-        }
-        data = None if end.data is None else encode(end.data)
-        if data is not None and _large(data):
+        large: dict[str, bytes] = {}
+        if len(end.stdout) >= SHARED_BYTES:
+            large["stdout"] = end.stdout
+        if len(end.stderr) >= SHARED_BYTES:
+            large["stderr"] = end.stderr
+        if end.data is not None and len(data := encode(end.data)) >= SHARED_BYTES:
             large["data"] = data
         shared = {name: content for name, content in large.items() if self._share(FILES[name], content)}
         return output_of(end, shared)
@@ -359,7 +360,3 @@ class Record:
     def _put(self, name: str, content: bytes) -> None:
         put(self._step._fd, f"{self.call_id}/", name, content, durable=self._step._durable, where=self.path)  # noqa: SLF001 - one idea, two classes
         self._step._disk.add(len(content))  # noqa: SLF001 - as above
-
-
-def _large(content: bytes) -> bool:
-    return len(content) >= SHARED_BYTES

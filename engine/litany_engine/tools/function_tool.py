@@ -249,7 +249,7 @@ def _executor(function: Callable[..., Any], name: str, signature: Signature) -> 
                 raise
             _log.debug("tool %s raised", name, exc_info=True)
             return Capture.failed(f"{name}: {type(error).__name__}: {_message_of(error)}")
-        capture = _capture(name, _place(function), returned, signature.returns)
+        capture = _capture(name, function, returned, signature.returns)
         if not is_async and capture.exit_code == 0 and trio.current_effective_deadline() == -math.inf:
             # It was asked to end, and gave what it had: that is no end of its own.
             return replace(capture, exit_code=EXIT_CODES[Outcome.STOPPED])
@@ -301,7 +301,7 @@ def tool_context(context: Context) -> ToolContext:
     )
 
 
-def _capture(name: str, place: str, returned: Any, returns: Returns) -> Capture:
+def _capture(name: str, function: Callable[..., Any], returned: Any, returns: Returns) -> Capture:
     if isinstance(returned, Capture):
         return returned if returned.data is None else _with_json_data(name, returned, "data")
     capture = Capture()
@@ -316,6 +316,7 @@ def _capture(name: str, place: str, returned: Any, returns: Returns) -> Capture:
         told = returned if type(returned) is str else json.dumps(capture.data, ensure_ascii=False)
         capture = replace(capture, stdout=_text(told))
     if fault := returns.fault(returned, capture.data):
+        place = _place(function)
         where = f" ({place})" if place else ""
         reason = (
             f"tool {name!r} ran to its end, but {fault[:MAX_FAULT_CHARS]}. What the call did stands; "

@@ -104,13 +104,13 @@ async def in_task(function: Callable[[], Awaitable[Any]], ask: Callable[[], None
     return await beside.outcome(ask or scope.cancel, scope.cancel)
 
 
-async def in_own_loop(function: Callable[[], Awaitable[Any]]) -> Any:
+def in_own_loop(function: Callable[[], Awaitable[Any]]) -> Awaitable[Any]:
     """Call an async function where those of this host run: under trio, or in the event loop of asyncio.
 
     Returns, raises: as `in_task`.
     """
     loop = host_loop.get()
-    return await (in_task(function) if loop is None else _in_asyncio(loop, function))
+    return in_task(function) if loop is None else _in_asyncio(loop, function)
 
 
 async def _in_asyncio(loop: asyncio.AbstractEventLoop, function: Callable[[], Awaitable[Any]]) -> Any:
